@@ -11,13 +11,24 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QWidget,
+)
 
 from studio.app.theme.icons import icon
 from studio.app.translation import QT_TRANSLATE_NOOP
 
 _CONTEXT = "Actions"
 NUM_VOICE_KEYS = 9
+# With Ctrl, fields of one line use these keys on all systems: select all, copy, paste, cut, redo and undo.
+_EDITING_LETTERS = (Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_X, Qt.Key.Key_Y, Qt.Key.Key_Z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +313,20 @@ def belongs_to_focus(event: QEvent) -> bool:
         return isinstance(focus, QComboBox)
     is_space = event.key() == Qt.Key.Key_Space and held == Qt.KeyboardModifier.NoModifier
     return is_space and isinstance(focus, QAbstractButton | QComboBox)
+
+
+def hides_shortcut(focus: QObject, event: QKeyEvent) -> bool:
+    """Return whether a field of one line would keep this key from the shortcuts of its window.
+
+    On Linux, such fields use Ctrl+E, Ctrl+K and Ctrl+U to edit. They still do in windows without such a shortcut.
+    """
+    letter = event.key()
+    return (
+        isinstance(focus, QLineEdit | QAbstractSpinBox | QComboBox)
+        and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        and Qt.Key.Key_A <= letter <= Qt.Key.Key_Z
+        and letter not in _EDITING_LETTERS
+    )
 
 
 def _voice_specs() -> Iterator[ActionSpec]:

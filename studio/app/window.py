@@ -23,7 +23,7 @@ from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.transport_bar import TransportBar
-from studio.app.playback.transport_controller import EscapeStopsPlayback, TransportController
+from studio.app.playback.transport_controller import FocusKeyFilter, TransportController
 from studio.app.script.project_editor import LineVoiceUpdater
 from studio.app.script.script_actions import connect_script_actions, remember_compact_table
 from studio.app.script.script_page import ScriptPage
@@ -272,7 +272,7 @@ class MainWindow(QMainWindow):
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.show_message)
         script.view.text_delegate.stop_playback = session.stop
-        self._escape = EscapeStopsPlayback(session, self.transport.stop, self)
+        self._focus_keys = FocusKeyFilter(session, self.transport.stop, self)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.failed.connect(self._show_failure)
         self.documents.failed.connect(self.notices.show_error)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from studio.app.actions import hides_shortcut
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.playback.transport_bar import TransportBar
@@ -189,9 +190,10 @@ def moved_words(words: Sequence[WordTime], edits: AudioEdits) -> list[WordTime]:
     ]
 
 
-class EscapeStopsPlayback(QObject):
-    """Makes Esc stop playback before any widget uses the key, for example to close a text field.
+class FocusKeyFilter(QObject):
+    """Handles keys before the focused widget uses them.
 
+    Esc stops playback, which otherwise could close a text field. Ctrl and a letter reach the shortcuts of the window.
     Filters only the events of the focused widget: a filter on the application would receive every event.
     """
 
@@ -209,10 +211,13 @@ class EscapeStopsPlayback(QObject):
         application.focusChanged.connect(self._on_focus_changed)
         self._on_focus_changed(None, application.focusWidget())
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802, ARG002
-        if event.type() not in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() not in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress) or not isinstance(event, QKeyEvent):
             return False
-        if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape or not self._is_heard:
+        if event.type() == QEvent.Type.ShortcutOverride and hides_shortcut(watched, event):
+            event.ignore()
+            return True
+        if event.key() != Qt.Key.Key_Escape or not self._is_heard:
             return False
         event.accept()  # accepting the override turns the shortcut into a key press
         if event.type() == QEvent.Type.KeyPress:

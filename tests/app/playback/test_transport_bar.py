@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QAction, QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton, QWidget
 from window_bench import Bench, write_on
@@ -107,6 +107,40 @@ def test_the_next_line_is_played_while_something_is_played(bench: Bench, window:
     bench.until(lambda: transport.is_playing)
     press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
     bench.until(lambda: transport.now_playing.line_id == bench.lines[1].id and transport.is_playing)
+
+
+class LinuxLineEdit(QLineEdit):
+    """A field that keeps keys from shortcuts, as all fields of one line do on Linux with Ctrl+E and Ctrl+K."""
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+
+@pytest.mark.parametrize(
+    ("key", "action_id", "is_window_shortcut"),
+    [
+        pytest.param(Qt.Key.Key_E, "file.export", True, id="export"),
+        pytest.param(Qt.Key.Key_K, "play.keep", True, id="keep-take"),
+        pytest.param(Qt.Key.Key_A, "edit.select_all", False, id="select-text"),
+    ],
+)
+def test_shortcuts_work_in_fields_of_one_line(
+    window: MainWindow, key: Qt.Key, action_id: str, is_window_shortcut: bool
+) -> None:
+    field = LinuxLineEdit("Anna", window)
+    field.show()
+    field.setFocus()
+    action = window.findChild(QAction, action_id)
+    assert action is not None
+    action.triggered.disconnect()
+    triggered: list[bool] = []
+    action.triggered.connect(lambda: triggered.append(True))
+    press(window, key, Qt.KeyboardModifier.ControlModifier)
+    assert bool(triggered) == is_window_shortcut
+    assert field.hasSelectedText() == (not is_window_shortcut)
 
 
 def test_esc_stops_the_sound_before_it_closes_a_field(bench: Bench, window: MainWindow) -> None:
