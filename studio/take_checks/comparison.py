@@ -6,6 +6,7 @@ names of the pronunciation dictionary, are accepted where they sound alike.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,14 +77,33 @@ def compare(
 def word_times(
     text: str, units: Sequence[SpokenUnit], times: Sequence[tuple[float, float] | None]
 ) -> tuple[WordTime, ...]:
-    """Return the times of the written words. Words of which no unit has a time are left out."""
+    """Return the times of the written words, in the order of the text and of time.
+
+    Words of which no unit has a time are left out, and those that were heard at another place of the text.
+    """
     words = []
     for first, end in written_spans(tuple(units)):
         spans = [span for span in times[first:end] if span is not None]
         if spans:
             start, stop = units[first].start, units[first].end
             words.append(WordTime(text[start:stop], spans[0][0], spans[-1][1], start, stop))
-    return tuple(words)
+    return _in_order(words)
+
+
+def _in_order(words: Sequence[WordTime]) -> tuple[WordTime, ...]:
+    """Return the longest series of words of which none begins before the previous one."""
+    ends: list[int] = []  # for each length of a series, the word that ends it earliest
+    previous = [-1] * len(words)
+    for index, word in enumerate(words):
+        length = bisect_right(ends, word.from_seconds, key=lambda each: words[each].from_seconds)
+        previous[index] = ends[length - 1] if length else -1
+        ends[length : length + 1] = [index]
+    kept = []
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        kept.append(words[index])
+        index = previous[index]
+    return tuple(reversed(kept))
 
 
 def placed(

@@ -87,6 +87,19 @@ def test_a_word_that_is_heard_only_later_is_as_certain_as_itself() -> None:
     assert (ProblemKind.REPEATED_WORDS, 0.7) in [(problem.kind, problem.confidence) for problem in found.problems]
 
 
+def test_word_times_are_in_order_after_a_jump_back() -> None:
+    """A recogniser that allows repetitions may skip a word, go back to it, and go on."""
+    units = spoken_units("We had three letters.", "en")
+    spoken = [("we", 0), ("three", 2), ("had", 1), ("three", 2), ("letters", 3)]
+    hearing = Hearing(
+        tuple(HeardUnit(word, 0.5 * place, 0.5 * place + 0.4, 0.9, index) for place, (word, index) in enumerate(spoken))
+    )
+    found = compare("We had three letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    starts = [word.from_seconds for word in found.words]
+    assert starts == sorted(starts)
+    assert [word.text for word in found.words] in (["We", "had", "letters"], ["We", "three", "letters"])
+
+
 def test_other_words_are_wrong() -> None:
     found = compared("We had three letters.", "we had green sweaters")
     assert kinds(found) == [(ProblemKind.WRONG_WORDS, "three letters")]
