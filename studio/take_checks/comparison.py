@@ -77,9 +77,9 @@ def compare(
 def word_times(
     text: str, units: Sequence[SpokenUnit], times: Sequence[tuple[float, float] | None]
 ) -> tuple[WordTime, ...]:
-    """Return the times of the written words, in the order of the text and of time.
+    """Return the times of the written words, in the order of the text and of their times.
 
-    Words of which no unit has a time are left out, and those that were heard at another place of the text.
+    Words of which no unit has a time, and words that were heard out of order, are left out.
     """
     words = []
     for first, end in written_spans(tuple(units)):
@@ -91,7 +91,7 @@ def word_times(
 
 
 def _in_order(words: Sequence[WordTime]) -> tuple[WordTime, ...]:
-    """Return the longest series of words of which none begins before the previous one."""
+    """Return the longest series of words in which none begins before the previous one."""
     ends: list[int] = []  # for each length of a series, the word that ends it earliest
     previous = [-1] * len(words)
     for index, word in enumerate(words):
