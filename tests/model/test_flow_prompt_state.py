@@ -31,7 +31,7 @@ def test_whole_blocks_of_the_prompt_are_cached(
     state = flow_decoder(reference, family).prepare_prompt(random_prompt(flow_config(reference, family), num_tokens))
     tensors = state.tensors()
     if cached_frames:
-        assert tensors["estimator.keys"].shape[-1] == tensors["estimator.values"].shape[-2] == cached_frames
+        assert tensors["estimator.keys"].shape[-2] == tensors["estimator.values"].shape[-2] == cached_frames
         assert state.num_bytes == sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
     else:
         assert not tensors

@@ -254,4 +254,4 @@ def test_hostile_files_get_a_sentence(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(DamagedModelFile):
         load()
     with pytest.raises(UnsupportedPrecision):
-        WholeFlowDecoder.load(reference / FAMILY / "checkpoint" / "flow.pt", config, Precision.INT8, "cpu")
+        WholeFlowDecoder.load(reference / FAMILY / "checkpoint" / "flow.pt", config, Precision.INT4, "cpu")
