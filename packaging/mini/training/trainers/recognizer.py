@@ -101,14 +101,14 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def load_network(checkpoint: Path) -> RecognizerNetwork:
-    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` without a checkpoint."""
     network = RecognizerNetwork(**{name: int(value) for name, value in load_facts(checkpoint).items()})
     network.load_state_dict(load_weights(checkpoint, STAGE))
     return network.eval()
 
 
 def export(checkpoint: Path, path: Path) -> None:
-    """Write ``recognizer.onnx`` of a checkpoint. Raise ``TrainingFailed`` if there is none."""
+    """Write ``recognizer.onnx`` of a checkpoint. Raise ``TrainingFailed`` without one."""
     write_recognizer_onnx(load_network(checkpoint), path)
 
 
