@@ -19,12 +19,12 @@ from studio.messages import wording
 from studio.model.checkpoint import sampled_digest
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.speech_lm import CachedSpeechLM, TorchSpeechLM
-from studio.model.speech_lm.dspark import FOLDER, SETTINGS_FILE, WEIGHTS_FILE, DSparkProposer, load_dspark
-from studio.model.speech_lm.speculation import Proposer
-from studio.model.speech_lm.successor_proposer import SuccessorProposer
+from studio.model.speech_lm.dspark import FOLDER, SETTINGS_FILE, WEIGHTS_FILE, DSparkSpeculator, load_dspark
+from studio.model.speech_lm.speculation import Speculator
+from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 
 if TYPE_CHECKING:
-    from studio.engines.cuda_graph.verification_step import Drafter
+    from studio.engines.cuda_graph.verification_step import GraphSpeculator
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class SpeculativeCandidate(TorchCandidate):
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         opened = super().open(files, target)
         assert isinstance(opened, CachedSpeechLM)
-        opened.proposer = self.proposer(opened, target)
+        opened.speculator = self.speculator(opened, target)
         opened.engine = f"{opened.engine}, speculative"
         return opened
 
-    def proposer(self, lm: CachedSpeechLM[Any], target: EngineTarget) -> Proposer:  # noqa: ARG002 - for subclasses
-        """Return a new proposer for ``lm``."""
-        return SuccessorProposer()
+    def speculator(self, lm: CachedSpeechLM[Any], target: EngineTarget) -> Speculator:  # noqa: ARG002 - for subclasses
+        """Return a new speculator for ``lm``."""
+        return SuccessorSpeculator()
 
 
 @dataclass(frozen=True)
 class TrainedCandidate(SpeculativeCandidate):
-    """The same with a trained proposer in the folder of the model."""
+    """The same with a trained speculator in the folder of the model."""
 
     engine = "PyTorch, trained speculator"
 
@@ -70,7 +70,7 @@ class TrainedCandidate(SpeculativeCandidate):
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
         return {**super().key_facts(target), **_speculator_facts(target)}
 
-    def proposer(self, lm: CachedSpeechLM[Any], target: EngineTarget) -> Proposer:
+    def speculator(self, lm: CachedSpeechLM[Any], target: EngineTarget) -> Speculator:
         """Raise the errors of ``load_dspark``."""
         assert isinstance(lm, TorchSpeechLM)
         return _load_speculator(lm, target, self.precision)
@@ -98,19 +98,19 @@ class SpeculativeGraphCandidate(CudaGraphCandidate):
         checkpoint = target.checkpoint
         plain = checkpoint.load_speech_lm(self.precision, target.device.torch_name, variant=target.variant)
         assert isinstance(plain, TorchSpeechLM)
-        return SpeculativeGraphSpeechLM(plain, *self.drafters(plain, target))
+        return SpeculativeGraphSpeechLM(plain, *self.speculators(plain, target))
 
-    def drafters(self, plain: TorchSpeechLM, target: EngineTarget) -> tuple[Callable[[int], Drafter], int]:  # noqa: ARG002
+    def speculators(self, plain: TorchSpeechLM, target: EngineTarget) -> tuple[Callable[[int], GraphSpeculator], int]:  # noqa: ARG002
         """Return the arguments of ``SpeculativeGraphSpeechLM`` after the first."""
-        from studio.engines.cuda_graph.drafters import SuccessorDrafter  # noqa: PLC0415
+        from studio.engines.cuda_graph.speculators import SuccessorGraphSpeculator  # noqa: PLC0415
 
-        drafter = SuccessorDrafter(plain, SuccessorProposer())
-        return lambda _: drafter, drafter.num_proposed
+        speculator = SuccessorGraphSpeculator(plain, SuccessorSpeculator())
+        return lambda _: speculator, speculator.num_proposed
 
 
 @dataclass(frozen=True)
 class TrainedGraphCandidate(SpeculativeGraphCandidate):
-    """The same with a trained proposer in the folder of the model."""
+    """The same with a trained speculator in the folder of the model."""
 
     engine = "CUDA graphs, trained speculator"
 
@@ -124,12 +124,12 @@ class TrainedGraphCandidate(SpeculativeGraphCandidate):
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
         return {**super().key_facts(target), **_speculator_facts(target)}
 
-    def drafters(self, plain: TorchSpeechLM, target: EngineTarget) -> tuple[Callable[[int], Drafter], int]:
+    def speculators(self, plain: TorchSpeechLM, target: EngineTarget) -> tuple[Callable[[int], GraphSpeculator], int]:
         """Raise the errors of ``load_dspark``."""
-        from studio.engines.cuda_graph.drafters import TrainedDrafter  # noqa: PLC0415
+        from studio.engines.cuda_graph.speculators import TrainedGraphSpeculator  # noqa: PLC0415
 
-        proposer = _load_speculator(plain, target, self.precision)
-        return partial(TrainedDrafter, proposer), proposer.num_proposed
+        speculator = _load_speculator(plain, target, self.precision)
+        return partial(TrainedGraphSpeculator, speculator), speculator.num_proposed
 
 
 def _with_speculator(found: Available | Unusable, target: EngineTarget) -> Available | Unusable:
@@ -149,7 +149,7 @@ def _speculator_facts(target: EngineTarget) -> dict[str, str]:
     return {"speculator": sampled_digest(weights).hex() if weights.is_file() else ""}
 
 
-def _load_speculator(lm: TorchSpeechLM, target: EngineTarget, precision: Precision) -> DSparkProposer:
+def _load_speculator(lm: TorchSpeechLM, target: EngineTarget, precision: Precision) -> DSparkSpeculator:
     first_speech_id = target.checkpoint.load_text_tokenizer().num_tokens
     return load_dspark(lm, target.checkpoint.folder / FOLDER, first_speech_id=first_speech_id, precision=precision)
 

@@ -1,4 +1,4 @@
-"""A proposer in the published layout: its network against whole sequences, its files, and that tokens stay the same."""
+"""A speculator in the published layout: its network against whole sequences, its files, and that tokens stay the same."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, 
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
-from studio.model.speech_lm.dspark import DSparkProposer, load_dspark
+from studio.model.speech_lm.dspark import DSparkSpeculator, load_dspark
 from studio.model.speech_lm.network import rotary_tables, rotate
 from studio.model.stages import SpeculationCount
 
 FIRST = 930  # the first speech id
 BLOCK, LAYERS, HEADS, KV_HEADS, RANK = 5, 2, 6, 2, 8
-HEAD = 14  # of the proposer; queries are as wide as the model
+HEAD = 14  # of the speculator; queries are as wide as the model
 
 
-def write_proposer(folder: Path, lm: TorchSpeechLM, **changes: object) -> Path:
-    """Write a small proposer with random weights, in the layout of the library speculators."""
+def write_speculator(folder: Path, lm: TorchSpeechLM, **changes: object) -> Path:
+    """Write a small speculator with random weights, in the layout of the library speculators."""
     hidden, num_rows = lm.config.backbone.hidden_size, lm.config.layout.num_rows
     vocabulary = FIRST + num_rows + 3
     draw = torch.Generator().manual_seed(0)
@@ -93,10 +93,10 @@ def speech_lm(reference: Path, family: str) -> TorchSpeechLM:
 
 @pytest.fixture
 def folder(speech_lm: TorchSpeechLM, tmp_path: Path) -> Path:
-    return write_proposer(tmp_path / "speculator", speech_lm)
+    return write_speculator(tmp_path / "speculator", speech_lm)
 
 
-def opened(lm: TorchSpeechLM, folder: Path) -> DSparkProposer:
+def opened(lm: TorchSpeechLM, folder: Path) -> DSparkSpeculator:
     return load_dspark(lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
 
 
@@ -134,18 +134,18 @@ def test_scores_equal_the_definition_after_every_step(
     speech_lm: TorchSpeechLM, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also after proposals were dropped from the caches."""
-    proposer = opened(speech_lm, folder)
+    speculator = opened(speech_lm, folder)
     tensors = load_file(folder / "model.safetensors")
     found: list[tuple[int, int, torch.Tensor]] = []
-    states = proposer.states
+    states = speculator.states
 
     def noted(token: torch.Tensor, context: Any, start: int) -> torch.Tensor:
         result = states(token, context, start)
-        found.append((int(token), start, proposer.scores(result)))
+        found.append((int(token), start, speculator.scores(result)))
         return result
 
-    monkeypatch.setattr(proposer, "states", noted)
-    speech_lm.proposer = proposer
+    monkeypatch.setattr(speculator, "states", noted)
+    speech_lm.speculator = speculator
     tokens = list(speech_lm.generate(LINE, RepetitionAwareSampler(speech_lm.sampling, 4)))
     embeddings = torch.cat((speech_lm.inputs.embed_request(LINE), speech_lm.embed_speech(tokens)))
     taps: list[torch.Tensor] = []
@@ -161,9 +161,9 @@ def test_scores_equal_the_definition_after_every_step(
 
 
 def test_pair_table_adds_the_influence_of_the_token_before(speech_lm: TorchSpeechLM, folder: Path) -> None:
-    proposer, tensors = opened(speech_lm, folder), load_file(folder / "model.safetensors")
+    speculator, tensors = opened(speech_lm, folder), load_file(folder / "model.safetensors")
     row = torch.zeros(280)
-    scores = proposer.scores_after(row, torch.tensor([11]))
+    scores = speculator.scores_after(row, torch.tensor([11]))
     pairs = tensors["markov_head.markov_w1.weight"][FIRST + 11] @ tensors["markov_head.markov_w2.weight"][20:].T
     assert torch.allclose(scores[:560:2], pairs, atol=1e-5)
     assert scores[1:560:2].isneginf().all(), "the head has no columns for these"
@@ -172,9 +172,9 @@ def test_pair_table_adds_the_influence_of_the_token_before(speech_lm: TorchSpeec
 
 def test_tokens_stay_the_same(speech_lm: TorchSpeechLM, folder: Path) -> None:
     for seed in range(4):
-        speech_lm.proposer = None
+        speech_lm.speculator = None
         wanted = list(speech_lm.generate(LINE, RepetitionAwareSampler(speech_lm.sampling, seed)))
-        speech_lm.proposer = opened(speech_lm, folder)
+        speech_lm.speculator = opened(speech_lm, folder)
         count = SpeculationCount()
         request = replace(LINE, speculation=count)
         assert list(speech_lm.generate(request, RepetitionAwareSampler(speech_lm.sampling, seed))) == wanted
@@ -182,7 +182,7 @@ def test_tokens_stay_the_same(speech_lm: TorchSpeechLM, folder: Path) -> None:
 
 
 def test_a_copied_sampler_draws_what_the_sampler_will(speech_lm: TorchSpeechLM) -> None:
-    """So a proposer with the distribution of the model is always right."""
+    """So a speculator with the distribution of the model is always right."""
     sampler = RepetitionAwareSampler(speech_lm.sampling, 5)
     guess = sampler.copy()
     scores = torch.randn(3, speech_lm.config.layout.num_rows)
@@ -220,7 +220,7 @@ def test_damaged_folders_are_refused(speech_lm: TorchSpeechLM, folder: Path, tmp
     refused(DamagedModelFile)
 
 
-def test_an_installed_proposer_is_a_candidate(tmp_path: Path) -> None:
+def test_an_installed_speculator_is_a_candidate(tmp_path: Path) -> None:
     """It is a folder in the folder of the model."""
     model = tmp_path / "model"
     model.mkdir()
@@ -231,10 +231,10 @@ def test_an_installed_proposer_is_a_candidate(tmp_path: Path) -> None:
     assert isinstance(candidate.probe(target), Unusable)
     lm = target.checkpoint.load_speech_lm(Precision.FLOAT32, "cpu")
     assert isinstance(lm, TorchSpeechLM)
-    write_proposer(model / "speculator", lm)
+    write_speculator(model / "speculator", lm)
     assert isinstance(candidate.probe(target), Available)
     first = target.checkpoint.load_text_tokenizer().num_tokens
-    assert first <= FIRST, "the small proposer has rows for all ids"
+    assert first <= FIRST, "the small speculator has rows for all ids"
     engine: Any = candidate.open(None, target)
     count = SpeculationCount()
     list(engine.generate(replace(LINE, speculation=count), RepetitionAwareSampler(engine.sampling, 0)))

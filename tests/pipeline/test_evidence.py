@@ -12,7 +12,7 @@ import pytest
 
 from studio import paths
 from studio.model.speech_lm import TorchSpeechLM
-from studio.model.speech_lm.successor_proposer import SuccessorProposer
+from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 from studio.pipeline import alignment
 from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
@@ -149,11 +149,11 @@ def test_report_counts_the_steps_of_speculative_decoding(synthesizer: Synthesize
     assert plain.speculation is None
     lm = synthesizer.stages.speech_lm
     assert isinstance(lm, TorchSpeechLM)
-    lm.proposer = SuccessorProposer()
+    lm.speculator = SuccessorSpeculator()
     try:
         _, report = speak(synthesizer)
     finally:
-        lm.proposer = None
+        lm.speculator = None
     assert [each.speech_tokens for each in report.evidence] == [each.speech_tokens for each in plain.evidence]
     for found, wanted in zip(report.evidence, plain.evidence, strict=True):
         assert np.allclose(found.text_position, wanted.text_position, atol=0.02)

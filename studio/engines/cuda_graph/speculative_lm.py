@@ -25,7 +25,7 @@ from studio.engines.cuda_graph.speech_lm import (
     points_of,
 )
 from studio.engines.cuda_graph.static_step import NOT_A_NUMBER
-from studio.engines.cuda_graph.verification_step import Drafter, VerificationStep
+from studio.engines.cuda_graph.verification_step import GraphSpeculator, VerificationStep
 from studio.engines.library_errors import is_out_of_memory
 from studio.model.speech_lm.decoder import LayerTaps
 from studio.model.speech_lm.sampling import nan_error
@@ -40,15 +40,15 @@ class LineVerifier:
         self,
         plain: TorchSpeechLM,
         capacity: int,
-        drafter: Drafter,
+        speculator: GraphSpeculator,
         prefill: RecordedPrefill | None,
         order: StreamOrder,
     ) -> None:
-        """``order`` is shared by all verifiers of a drafter."""
+        """``order`` is shared by all verifiers of a speculator."""
         with torch.inference_mode():
-            self.step = VerificationStep(plain, capacity, drafter)
+            self.step = VerificationStep(plain, capacity, speculator)
         self.plain = plain
-        self.drafter = drafter
+        self.speculator = speculator
         self._prefill = prefill
         self._order = order
         self._recorded = CapturedGraph(self.step.token.device, self.step.state)
@@ -56,11 +56,11 @@ class LineVerifier:
     def begin(self, request: SpeechTokenRequest, points: torch.Tensor | None, min_tokens: int) -> int:
         """Process prompt and text, and return their number of positions, without the last token of the prompt."""
         with self._turn():
-            step, drafter = self.step, self.drafter
-            drafter.begin(request)
+            step, speculator = self.step, self.speculator
+            speculator.begin(request)
             step.sampler.begin(torch.zeros(0) if points is None else points, min_tokens=min_tokens)
             cache = step.cache()
-            taps = cache.taps = LayerTaps(drafter.tapped_layers) if drafter.tapped_layers else None
+            taps = cache.taps = LayerTaps(speculator.tapped_layers) if speculator.tapped_layers else None
             with self._prefill_states(request) as states:
                 if states is not None:
                     cache.start_from(states)
@@ -69,7 +69,7 @@ class LineVerifier:
                 rest = self.plain.begin(replace(request, attention=None), cache)
                 self.plain.hidden_states(rest[:-1], cache)
             if taps is not None:
-                drafter.observe(taps.take(), torch.arange(cache.length, device=step.token.device))
+                speculator.observe(taps.take(), torch.arange(cache.length, device=step.token.device))
             step.position.fill_(cache.length)
             step.token.fill_(request.prompt_speech_tokens[-1])
         return cache.length
@@ -114,7 +114,7 @@ class LineVerifier:
     @contextmanager
     def _prefill_states(self, request: SpeechTokenRequest) -> Iterator[torch.Tensor | None]:
         # Recorded runs do not provide the inputs of layers.
-        if self._prefill is None or self.drafter.tapped_layers:
+        if self._prefill is None or self.speculator.tapped_layers:
             yield None
             return
         with self._prefill.states(request) as states:
@@ -181,7 +181,7 @@ class VerifiedLine:
         del spoken[self._max_tokens - len(self._history) :]
         self._history += spoken
         self.is_over = len(spoken) < len(new) or len(self._history) == self._max_tokens
-        self._verifier.drafter.learn([self._last, *spoken])
+        self._verifier.speculator.learn([self._last, *spoken])
         self._last = self._history[-1] if self._history else self._last
         if self._points is None and not self.is_over:
             self._verifier.replace_tokens(self._history, self._prefix_length + len(self._history))
@@ -201,12 +201,14 @@ class VerifiedLine:
 class SpeculativeGraphSpeechLM(GraphSpeechLM):
     """``GraphSpeechLM`` that verifies proposed tokens while it runs a single line."""
 
-    def __init__(self, plain: TorchSpeechLM, make_drafter: Callable[[int], Drafter], num_proposed: int) -> None:
-        """``make_drafter`` receives the number of positions of a line."""
+    def __init__(
+        self, plain: TorchSpeechLM, make_speculator: Callable[[int], GraphSpeculator], num_proposed: int
+    ) -> None:
+        """``make_speculator`` receives the number of positions of a line."""
         super().__init__(plain)
         self.engine += ", speculative"
         self._torch_lm = plain
-        self._make_drafter = make_drafter
+        self._make_speculator = make_speculator
         self._num_rows = 1 + num_proposed
         self._verifiers: dict[int, LineVerifier] = {}
         self._order = StreamOrder(plain.inputs.speech.device)
@@ -259,7 +261,7 @@ class SpeculativeGraphSpeechLM(GraphSpeechLM):
         if capacity not in self._verifiers:
             try:
                 self._verifiers[capacity] = LineVerifier(
-                    self._torch_lm, capacity, self._make_drafter(capacity), self._prefill, self._order
+                    self._torch_lm, capacity, self._make_speculator(capacity), self._prefill, self._order
                 )
             except RuntimeError as error:
                 if not is_out_of_memory(error):

@@ -29,7 +29,7 @@ from studio.model.stages import SpeechTokenRequest
 NO_PROPOSAL = -2
 
 
-class Drafter(ABC):
+class GraphSpeculator(ABC):
     """Proposes tokens on the GPU for one line at a time.
 
     Attributes:
@@ -128,13 +128,13 @@ class VerificationStep:
         logits: The scores (rows, ids) of the last step.
     """
 
-    def __init__(self, plain: TorchSpeechLM, capacity: int, drafter: Drafter) -> None:
+    def __init__(self, plain: TorchSpeechLM, capacity: int, speculator: GraphSpeculator) -> None:
         config, layout, speech_table = plain.decoder.config, plain.config.layout, plain.inputs.speech
         device = speech_table.device
         self.capacity = capacity
-        self.num_rows = 1 + drafter.num_proposed
+        self.num_rows = 1 + speculator.num_proposed
         self._plain = plain
-        self._drafter = drafter
+        self._speculator = speculator
         # Zeros, because masked values are multiplied by zero, which keeps a NaN.
         shape = (config.num_layers, 2 * config.num_kv_heads, capacity, config.head_size)
         self._states = torch.zeros(shape, device=device)
@@ -150,7 +150,7 @@ class VerificationStep:
     @property
     def state(self) -> tuple[torch.Tensor, ...]:
         """The tensors that a step both reads and changes, without keys and values, which it writes before reading."""
-        return self.token, self.position, *self.sampler.state, *self._drafter.state
+        return self.token, self.position, *self.sampler.state, *self._speculator.state
 
     def cache(self) -> KVCache:
         """Return the line's cache, to be filled with the prompt."""
@@ -162,10 +162,10 @@ class VerificationStep:
 
     def compute(self) -> None:
         """Verify one set of proposals. This is recorded."""
-        decoder, drafter = self._plain.decoder, self._drafter
-        proposed = drafter.propose(self.token, self.position, self.sampler)
+        decoder, speculator = self._plain.decoder, self._speculator
+        proposed = speculator.propose(self.token, self.position, self.sampler)
         rows = torch.cat((self.token, proposed)).clamp(min=0)
-        taps = LayerTaps(drafter.tapped_layers) if drafter.tapped_layers else None
+        taps = LayerTaps(speculator.tapped_layers) if speculator.tapped_layers else None
         positions = self.position + self._places[: self.num_rows]
         if self._attention is None:
             attend = attention_in_place(decoder, self._layers, positions, self._places)
@@ -175,7 +175,7 @@ class VerificationStep:
         hidden = decoder.norm(decoder.run_layers(embeddings, attend, taps))
         self.logits.copy_(self._plain.head(hidden))
         if taps is not None:
-            drafter.observe(taps.take(), positions)
+            speculator.observe(taps.take(), positions)
         drawn, num_new = self.sampler.draw(self.logits, proposed)
         torch.cat((num_new, drawn, proposed), out=self.result)
         self.token.copy_(drawn.index_select(0, num_new - 1))

@@ -11,7 +11,7 @@ import torch
 from studio.model.config import AnySpeechLMConfig, SpeechTokenLayout
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm.linear import Linear
-from studio.model.speech_lm.speculation import Proposer, verified_tokens
+from studio.model.speech_lm.speculation import Speculator, verified_tokens
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _MIN_SPEECH_PER_TEXT_TOKEN = 2
@@ -31,7 +31,7 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
         self.max_concurrent_lines = 1  # concurrent lines would not be faster, since each reads all weights
         self.head = head
         # Proposes tokens for lines whose text is complete; None generates one token a step.
-        self.proposer: Proposer | None = None
+        self.speculator: Speculator | None = None
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         """See ``stages.SpeechLM``. Tokens are computed on demand, but ``SequenceTooLong`` is raised at once."""
@@ -87,18 +87,18 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
-        proposer = self.proposer
-        if proposer is not None and length + proposer.num_proposed > self.config.max_positions:
-            proposer = None
-        cache = self.open_cache(length + (proposer.num_proposed if proposer else 0))
-        line = proposer.open_line(request, cache) if proposer else None
+        speculator = self.speculator
+        if speculator is not None and length + speculator.num_proposed > self.config.max_positions:
+            speculator = None
+        cache = self.open_cache(length + (speculator.num_proposed if speculator else 0))
+        line = speculator.open_line(request, cache) if speculator else None
         embeddings = self.begin(request, cache)
         limits = {"min_tokens": min_tokens, "max_tokens": max_tokens}
-        if proposer is None or line is None:
+        if speculator is None or line is None:
             tokens = self._generate_to_end(embeddings, cache, sampler, [], **limits)
         else:
             tokens = verified_tokens(
-                self, line, embeddings, cache, sampler, request=request, num_proposed=proposer.num_proposed, **limits
+                self, line, embeddings, cache, sampler, request=request, num_proposed=speculator.num_proposed, **limits
             )
         try:
             yield from tokens

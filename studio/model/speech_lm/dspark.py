@@ -1,9 +1,9 @@
-"""A trained proposer in the published layout "DSpark" of the library speculators (specification E9).
+"""A trained speculator in the published layout "DSpark" of the library speculators (specification E9).
 
 A small network proposes a block of tokens in one run. It reads the states of some layers of the language model at all
 positions before the last token, and its input is that token, followed by a mask token for each further one. A pair
 table adds the influence of the token before. Its draws use the line's random numbers, as the language model will, so a
-proposer with the distribution of the model is always right.
+speculator with the distribution of the model is always right.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from studio.model.speech_lm.decoder import KVCache, LayerTaps
 from studio.model.speech_lm.linear import Linear, pack
 from studio.model.speech_lm.network import rotate
 from studio.model.speech_lm.sampling import NEVER, RepetitionAwareSampler
-from studio.model.speech_lm.speculation import LineProposer
+from studio.model.speech_lm.speculation import LineSpeculator
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 from studio.storage.json_input import read_json
 
@@ -41,7 +41,7 @@ class DSparkConfig:
     """Settings from ``config.json``.
 
     Attributes:
-        tapped_layers: Layers of the language model whose inputs the proposer reads.
+        tapped_layers: Layers of the language model whose inputs the speculator reads.
         mask_id: Id of the mask token, in the ids of text and speech together.
         block_size: Number of tokens that are proposed in one run.
     """
@@ -114,8 +114,8 @@ class _Layer:
     down: Linear
 
 
-class DSparkProposer:
-    """The proposer of one language model."""
+class DSparkSpeculator:
+    """The speculator of one language model."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class DSparkProposer:
     def num_speech_tokens(self) -> int:
         return self._layout.num_speech_tokens
 
-    def open_line(self, request: SpeechTokenRequest, cache: KVCache) -> LineProposer:  # noqa: ARG002 - interface
+    def open_line(self, request: SpeechTokenRequest, cache: KVCache) -> LineSpeculator:  # noqa: ARG002 - interface
         cache.taps = LayerTaps(self.config.tapped_layers)
         return DSparkLine(self, cache)
 
@@ -299,37 +299,37 @@ class DSparkProposer:
         return full.index_copy_(0, self._tokens, scores + self._after(F.embedding(token, self._before))[0])
 
 
-class DSparkLine(LineProposer):
-    """Keeps the keys and values of the proposer for one line."""
+class DSparkLine(LineSpeculator):
+    """Keeps the keys and values of the speculator for one line."""
 
-    def __init__(self, proposer: DSparkProposer, cache: KVCache) -> None:
-        self._proposer, self._cache = proposer, cache
+    def __init__(self, speculator: DSparkSpeculator, cache: KVCache) -> None:
+        self._speculator, self._cache = speculator, cache
         self._context: list[torch.Tensor] = []
 
     def propose(self, history: Sequence[int], sampler: TokenSampler) -> Sequence[int]:
         """Draw with a copy of ``sampler``. The first proposed token follows the last of ``history``."""
-        proposer, cache = self._proposer, self._cache
+        speculator, cache = self._speculator, self._cache
         assert cache.taps is not None
         known = self._context[0].shape[2] if self._context else 0
-        added = proposer.context(cache.taps.take(), known)
+        added = speculator.context(cache.taps.take(), known)
         self._context = [
             torch.cat(pair, dim=2) for pair in zip(self._context, added, strict=True)
         ] if self._context else added  # fmt: skip
         assert self._context[0].shape[2] == cache.length
         last = self._tensor(history[-1])
-        scores = proposer.scores(proposer.states(last, self._context, cache.length))
+        scores = speculator.scores(speculator.states(last, self._context, cache.length))
         guess = sampler.copy() if isinstance(sampler, RepetitionAwareSampler) else sampler
         expected = list(history)
         for row in scores:
-            expected.append(guess(proposer.scores_after(row, self._tensor(expected[-1])), expected, forbid=None))
+            expected.append(guess(speculator.scores_after(row, self._tensor(expected[-1])), expected, forbid=None))
         return expected[len(history) :]
 
     def _tensor(self, token: int) -> torch.Tensor:
-        return torch.tensor((token,), device=self._proposer.device)
+        return torch.tensor((token,), device=self._speculator.device)
 
 
-def load_dspark(lm: TorchSpeechLM, folder: Path, *, first_speech_id: int, precision: Precision) -> DSparkProposer:
-    """Load the proposer of ``lm`` from ``folder``, with ``config.json`` and ``model.safetensors``.
+def load_dspark(lm: TorchSpeechLM, folder: Path, *, first_speech_id: int, precision: Precision) -> DSparkSpeculator:
+    """Load the speculator of ``lm`` from ``folder``, with ``config.json`` and ``model.safetensors``.
 
     Raise ``MissingModelFile``, ``DamagedModelFile``, ``BadModelSettings``, ``WrongTensors``.
     """
@@ -343,7 +343,7 @@ def load_dspark(lm: TorchSpeechLM, folder: Path, *, first_speech_id: int, precis
         tensors = load_file(path)
     except (OSError, safetensors.SafetensorError, ValueError) as error:
         raise DamagedModelFile("{file} is not readable.", remedy=_REMEDY, file=path.name) from error
-    return DSparkProposer(lm, config, tensors, first_speech_id=first_speech_id, precision=precision)
+    return DSparkSpeculator(lm, config, tensors, first_speech_id=first_speech_id, precision=precision)
 
 
 def _wrong(name: str) -> WrongTensors:

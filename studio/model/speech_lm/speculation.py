@@ -1,6 +1,6 @@
 """Speculative decoding: several proposed tokens are verified in one step of the language model.
 
-A proposer guesses the next tokens of a line. One step computes the states of all of them, which costs little more than
+A speculator guesses the next tokens of a line. One step computes the states of all of them, which costs little more than
 one token where reading the weights or starting operations limits the speed. The sampler of the line then draws each
 token from the scores of the model, with the random number of that position, as it does without proposals. A proposed
 token counts only if it is the drawn one; the first other one ends the step.
@@ -10,7 +10,7 @@ depend on the other rows, so the tokens of a seed do not depend on the proposals
 without speculation; in float32, oneDNN adds up the products of one row in another order than those of several.
 
 Decision: proposals must equal the drawn token. Reason: it is exact for repetition-aware sampling, and a seed keeps its
-take. Alternative: rejection sampling, which accepts more of a proposer's distribution but draws other tokens.
+take. Alternative: rejection sampling, which accepts more of a speculator's distribution but draws other tokens.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from studio.model.speech_lm.cached_lm import CachedSpeechLM
 
 
-class LineProposer(ABC):
+class LineSpeculator(ABC):
     """Proposes the tokens of one line."""
 
     @abstractmethod
@@ -35,19 +35,19 @@ class LineProposer(ABC):
         """Return up to ``num_proposed`` speech tokens that may follow ``history``, the new tokens of the line so far."""
 
 
-class Proposer(Protocol):
+class Speculator(Protocol):
     """Belongs to a model. Thread-safe."""
 
     num_proposed: int  # tokens in a step
 
-    def open_line(self, request: SpeechTokenRequest, cache: Any) -> LineProposer:
+    def open_line(self, request: SpeechTokenRequest, cache: Any) -> LineSpeculator:
         """``cache`` is that of the line, still empty."""
         ...
 
 
 def verified_tokens(
     lm: CachedSpeechLM[Any],
-    line: LineProposer,
+    line: LineSpeculator,
     embeddings: torch.Tensor,
     cache: Any,
     sampler: TokenSampler,

@@ -23,7 +23,7 @@ from studio.model.flow import FlowOptions, decoder
 from studio.model.flow.network import build_network
 from studio.model.speech_lm import loading, speech_lm_of
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
-from studio.model.speech_lm.dspark import DSparkConfig, DSparkProposer
+from studio.model.speech_lm.dspark import DSparkConfig, DSparkSpeculator
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
@@ -137,8 +137,8 @@ def meta_speech_lm(precision: Precision, monkeypatch: pytest.MonkeyPatch) -> Tor
     return speech_lm_of(network, precision, "meta")
 
 
-def meta_proposer(speech_lm: TorchSpeechLM, precision: Precision) -> DSparkProposer:
-    """Return a trained proposer of the published size for ``speech_lm``."""
+def meta_speculator(speech_lm: TorchSpeechLM, precision: Precision) -> DSparkSpeculator:
+    """Return a trained speculator of the published size for ``speech_lm``."""
     hidden, first, rank, inner, head = 896, 151_924, 256, 4864, 64
     config = DSparkConfig(
         hidden_size=hidden,
@@ -172,7 +172,7 @@ def meta_proposer(speech_lm: TorchSpeechLM, precision: Precision) -> DSparkPropo
         for name in ("input_layernorm", "post_attention_layernorm"):
             shapes[f"layers.{index}.{name}.weight"] = (hidden,)
     tensors = {name: torch.empty(shape, device=META) for name, shape in shapes.items()}
-    return DSparkProposer(speech_lm, config, tensors, first_speech_id=first, precision=precision)
+    return DSparkSpeculator(speech_lm, config, tensors, first_speech_id=first, precision=precision)
 
 
 class _CountedInt8(CudaInt8Linear):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from launches import META, LaunchCounter, meta_flow, meta_proposer, meta_speech_lm, meta_vocoder
+from launches import META, LaunchCounter, meta_flow, meta_speculator, meta_speech_lm, meta_vocoder
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
-from studio.engines.cuda_graph.drafters import SuccessorDrafter, TrainedDrafter
 from studio.engines.cuda_graph.flow import SolverMemory
 from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
+from studio.engines.cuda_graph.speculators import SuccessorGraphSpeculator, TrainedGraphSpeculator
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
 from studio.engines.cuda_graph.verification_step import VerificationStep
 from studio.engines.cuda_graph.vocoder import VocoderMemory
@@ -23,7 +23,7 @@ from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import CacheKind
 from studio.model.flow.network import EncoderContext
 from studio.model.speech_lm import RepetitionAwareSampler
-from studio.model.speech_lm.successor_proposer import SuccessorProposer
+from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.streams import F0_PAST_FRAMES
@@ -120,7 +120,7 @@ def test_token(precision: Precision, most: int, most_in_prefill: int, monkeypatc
 def test_verified_tokens(precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step that yields up to four tokens takes few more launches than a token alone, and copies nothing."""
     speech_lm = meta_speech_lm(precision, monkeypatch)
-    step = VerificationStep(speech_lm, _CAPACITY, SuccessorDrafter(speech_lm, SuccessorProposer()))
+    step = VerificationStep(speech_lm, _CAPACITY, SuccessorGraphSpeculator(speech_lm, SuccessorSpeculator()))
     with torch.inference_mode(), LaunchCounter() as counter:
         step.compute()
     assert step.num_rows == 4
@@ -129,11 +129,11 @@ def test_verified_tokens(precision: Precision, most: int, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(("precision", "most"), [(Precision.INT8, 790), (Precision.BFLOAT16, 930)])
-def test_tokens_of_a_trained_drafter(precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a step that yields up to eight tokens, with a proposer of the published size."""
+def test_tokens_of_a_trained_speculator(precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a step that yields up to eight tokens, with a speculator of the published size."""
     speech_lm = meta_speech_lm(precision, monkeypatch)
-    proposer = meta_proposer(speech_lm, precision)
-    step = VerificationStep(speech_lm, _CAPACITY, TrainedDrafter(proposer, _CAPACITY))
+    speculator = meta_speculator(speech_lm, precision)
+    step = VerificationStep(speech_lm, _CAPACITY, TrainedGraphSpeculator(speculator, _CAPACITY))
     with torch.inference_mode(), LaunchCounter() as counter:
         step.compute()
     assert step.num_rows == 8

@@ -21,18 +21,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samplers import ForcedSampler, GreedySampler
 from speech_lm_cases import LINE, RecordingSampler, random_network, small_config
-from test_dspark import FIRST, write_proposer
+from test_dspark import FIRST, write_speculator
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
-from studio.engines.cuda_graph.drafters import SuccessorDrafter, TrainedDrafter
 from studio.engines.cuda_graph.speculative_lm import LineVerifier, SpeculativeGraphSpeechLM, VerifiedLine
-from studio.engines.cuda_graph.verification_step import NO_PROPOSAL, Drafter, LineSampler
+from studio.engines.cuda_graph.speculators import SuccessorGraphSpeculator, TrainedGraphSpeculator
+from studio.engines.cuda_graph.verification_step import NO_PROPOSAL, GraphSpeculator, LineSampler
 from studio.errors import ModelOverflow
 from studio.model.config import Precision
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, speech_lm_of
 from studio.model.speech_lm.dspark import DSparkLine, load_dspark
-from studio.model.speech_lm.successor_proposer import SuccessorProposer
+from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 from studio.model.stages import SpeculationCount, SpeechTokenRequest, TokenSampler
 
 REQUEST = SpeechTokenRequest(tuple(range(9)), tuple(range(20, 33)), tuple(range(11)), max_tokens=60)
@@ -42,7 +42,7 @@ with_both_samplers = pytest.mark.parametrize(
 )
 
 
-class GivenDrafter(Drafter):
+class GivenSpeculator(GraphSpeculator):
     """Proposes the tokens of a line. Those at ``wrong`` places, counted in a cycle, are wrong or missing."""
 
     def __init__(self, tokens: Sequence[int], num_proposed: int = 3, wrong: Sequence[bool] = (False,)) -> None:
@@ -67,12 +67,12 @@ def sampler_of(speech_lm: TorchSpeechLM, seed: int = 0) -> RepetitionAwareSample
     return RepetitionAwareSampler(speech_lm.sampling, seed)
 
 
-def with_drafter(speech_lm: TorchSpeechLM, drafter: Drafter) -> SpeculativeGraphSpeechLM:
-    return SpeculativeGraphSpeechLM(speech_lm, lambda capacity: drafter, drafter.num_proposed)
+def with_speculator(speech_lm: TorchSpeechLM, speculator: GraphSpeculator) -> SpeculativeGraphSpeechLM:
+    return SpeculativeGraphSpeechLM(speech_lm, lambda capacity: speculator, speculator.num_proposed)
 
 
 def successive(speech_lm: TorchSpeechLM) -> SpeculativeGraphSpeechLM:
-    return with_drafter(speech_lm, SuccessorDrafter(speech_lm, SuccessorProposer()))
+    return with_speculator(speech_lm, SuccessorGraphSpeculator(speech_lm, SuccessorSpeculator()))
 
 
 @settings(max_examples=25, deadline=None)
@@ -88,7 +88,7 @@ def test_any_proposals_leave_the_tokens_of_a_seed(
 ) -> None:
     request = replace(REQUEST, min_tokens=min_tokens, max_tokens=max_tokens)
     wanted = list(speech_lm.generate(request, sampler_of(speech_lm, seed)))
-    graph = with_drafter(speech_lm, GivenDrafter(wanted, num_proposed, wrong))
+    graph = with_speculator(speech_lm, GivenSpeculator(wanted, num_proposed, wrong))
     for _ in range(2):
         assert list(graph.generate(request, sampler_of(speech_lm, seed))) == wanted
     assert graph._verifiers, "the line was verified"
@@ -99,7 +99,7 @@ def test_right_proposals_save_steps_and_are_counted(speech_lm: TorchSpeechLM, ma
     request = replace(REQUEST, min_tokens=40, max_tokens=40)
     wanted = list(speech_lm.generate(request, make_sampler(speech_lm.sampling)))
     count = SpeculationCount()
-    graph = with_drafter(speech_lm, GivenDrafter(wanted))
+    graph = with_speculator(speech_lm, GivenSpeculator(wanted))
     found = list(graph.generate(replace(request, speculation=count), make_sampler(speech_lm.sampling)))
     assert found == wanted
     assert (count.num_steps, count.num_proposed, count.num_accepted) == (10, 30, 30)
@@ -110,7 +110,7 @@ def test_scores_equal_the_plain_decoder(speech_lm: TorchSpeechLM, wrong: tuple[b
     """So the trials, which compare the scores of recorded tokens, see those of the verified step."""
     tokens = tuple(place * 7 % 50 for place in range(30))
     request = replace(REQUEST, min_tokens=30, max_tokens=30)
-    graph = with_drafter(speech_lm, GivenDrafter(tokens, 3, wrong))
+    graph = with_speculator(speech_lm, GivenSpeculator(tokens, 3, wrong))
 
     def scores(lm: Any) -> torch.Tensor:
         recorder = RecordingSampler(ForcedSampler(tokens, end_id=0))
@@ -122,8 +122,8 @@ def test_scores_equal_the_plain_decoder(speech_lm: TorchSpeechLM, wrong: tuple[b
 
 
 @pytest.mark.slow
-def test_lines_of_the_successor_drafter_equal_plain_pytorch(speech_lm: TorchSpeechLM) -> None:
-    """Of several voices, lengths and seeds in turn. The drafter learns from line to line."""
+def test_lines_of_the_successor_speculator_equal_plain_pytorch(speech_lm: TorchSpeechLM) -> None:
+    """Of several voices, lengths and seeds in turn. The speculator learns from line to line."""
     graph = successive(speech_lm)
     count = SpeculationCount()
     for seed in range(12):
@@ -136,29 +136,31 @@ def test_lines_of_the_successor_drafter_equal_plain_pytorch(speech_lm: TorchSpee
     assert 0 < count.num_accepted < count.num_proposed
 
 
-def test_successors_are_those_of_the_proposer(speech_lm: TorchSpeechLM) -> None:
-    drafter = SuccessorDrafter(speech_lm, SuccessorProposer())
-    drafter.begin(SpeechTokenRequest((), prompt_speech_tokens=(1, 2, 3, 1, 2, 4, 1, 2, 3)))
+def test_successors_are_those_of_the_speculator(speech_lm: TorchSpeechLM) -> None:
+    speculator = SuccessorGraphSpeculator(speech_lm, SuccessorSpeculator())
+    speculator.begin(SpeechTokenRequest((), prompt_speech_tokens=(1, 2, 3, 1, 2, 4, 1, 2, 3)))
     nothing: Any = None
 
     def proposed(token: int) -> list[int]:
-        found: list[int] = drafter.propose(torch.tensor([token]), nothing, nothing).tolist()
+        found: list[int] = speculator.propose(torch.tensor([token]), nothing, nothing).tolist()
         return found
 
     assert proposed(3) == [1, 2, 3]
     assert proposed(9)[0] == NO_PROPOSAL
-    drafter.learn([9, 8, 9])
+    speculator.learn([9, 8, 9])
     assert proposed(9) == [8, 9, 8]
     assert proposed(-1)[0] == proposed(0)[0], "a token that is not a number indexes nothing outside of the table"
 
 
-def test_trained_drafter_proposes_what_the_plain_one_does(
+def test_trained_speculator_proposes_what_the_plain_one_does(
     speech_lm: TorchSpeechLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After every number of tokens, by the random numbers of the line. A random drafter is seldom right."""
-    folder = write_proposer(tmp_path / "speculator", speech_lm, aux_hidden_state_layer_ids=[0, 1])
-    proposer = load_dspark(speech_lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
-    graph = SpeculativeGraphSpeechLM(speech_lm, lambda size: TrainedDrafter(proposer, size), proposer.num_proposed)
+    """After every number of tokens, by the random numbers of the line. A random speculator is seldom right."""
+    folder = write_speculator(tmp_path / "speculator", speech_lm, aux_hidden_state_layer_ids=[0, 1])
+    speculator = load_dspark(speech_lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
+    graph = SpeculativeGraphSpeechLM(
+        speech_lm, lambda size: TrainedGraphSpeculator(speculator, size), speculator.num_proposed
+    )
     by_plain: dict[int, list[int]] = {}
     by_graph: dict[int, list[int]] = {}
     propose, receive = DSparkLine.propose, VerifiedLine._receive
@@ -168,7 +170,7 @@ def test_trained_drafter_proposes_what_the_plain_one_does(
         return by_plain[len(history)]
 
     def noted_result(line: VerifiedLine, result: list[int]) -> list[int]:
-        by_graph[len(line._history)] = result[-proposer.num_proposed :]
+        by_graph[len(line._history)] = result[-speculator.num_proposed :]
         return receive(line, result)
 
     monkeypatch.setattr(DSparkLine, "propose", noted)
@@ -177,21 +179,21 @@ def test_trained_drafter_proposes_what_the_plain_one_does(
     for seed in range(3):
         by_plain.clear()
         by_graph.clear()
-        speech_lm.proposer = None
+        speech_lm.speculator = None
         wanted = list(speech_lm.generate(request, sampler_of(speech_lm, seed)))
         assert list(graph.generate(request, sampler_of(speech_lm, seed))) == wanted
-        speech_lm.proposer = proposer
+        speech_lm.speculator = speculator
         assert list(speech_lm.generate(request, sampler_of(speech_lm, seed))) == wanted
         # There are no random numbers beyond the longest line.
-        both = {count for count in by_plain.keys() & by_graph.keys() if count + proposer.num_proposed <= 50}
+        both = {count for count in by_plain.keys() & by_graph.keys() if count + speculator.num_proposed <= 50}
         assert len(both) > 20
         assert [by_graph[count] for count in sorted(both)] == [by_plain[count] for count in sorted(both)]
 
 
-def test_drafter_with_the_distribution_of_the_model_is_always_right(speech_lm: TorchSpeechLM) -> None:
+def test_speculator_with_the_distribution_of_the_model_is_always_right(speech_lm: TorchSpeechLM) -> None:
     """Its guesses are draws with the random numbers of the line."""
 
-    class Knowing(Drafter):
+    class Knowing(GraphSpeculator):
         num_proposed = 3
 
         def __init__(self, tokens: Sequence[int]) -> None:
@@ -206,7 +208,7 @@ def test_drafter_with_the_distribution_of_the_model_is_always_right(speech_lm: T
     request = replace(REQUEST, min_tokens=40, max_tokens=40)
     wanted = list(speech_lm.generate(request, sampler_of(speech_lm, 5)))
     count = SpeculationCount()
-    graph = with_drafter(speech_lm, Knowing(wanted))
+    graph = with_speculator(speech_lm, Knowing(wanted))
     assert list(graph.generate(replace(request, speculation=count), sampler_of(speech_lm, 5))) == wanted
     repeated = sum(token in wanted[max(0, place - 10) : place] for place, token in enumerate(wanted))
     assert count.num_accepted >= count.num_proposed - 3 * repeated
@@ -219,7 +221,7 @@ def test_distribution_is_that_of_the_model(speech_lm: TorchSpeechLM) -> None:
     """
     request = replace(REQUEST, min_tokens=2, max_tokens=2)
     wanted = Counter(tuple(speech_lm.generate(request, sampler_of(speech_lm, seed))) for seed in range(400))
-    graph = with_drafter(speech_lm, GivenDrafter(wanted.most_common(1)[0][0]))
+    graph = with_speculator(speech_lm, GivenSpeculator(wanted.most_common(1)[0][0]))
     found = Counter(tuple(graph.generate(request, sampler_of(speech_lm, seed))) for seed in range(1000, 1400))
     outcomes = set(found) | set(wanted)
     statistic = sum((found[key] - wanted[key]) ** 2 / (found[key] + wanted[key]) for key in outcomes)
@@ -328,9 +330,11 @@ def test_warming_up_in_a_line_changes_no_result(
 
     graph = successive(speech_lm)
     if is_trained:
-        folder = write_proposer(tmp_path / "speculator", speech_lm, aux_hidden_state_layer_ids=[0, 1])
-        proposer = load_dspark(speech_lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
-        graph = SpeculativeGraphSpeechLM(speech_lm, lambda size: TrainedDrafter(proposer, size), proposer.num_proposed)
+        folder = write_speculator(tmp_path / "speculator", speech_lm, aux_hidden_state_layer_ids=[0, 1])
+        speculator = load_dspark(speech_lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
+        graph = SpeculativeGraphSpeechLM(
+            speech_lm, lambda size: TrainedGraphSpeculator(speculator, size), speculator.num_proposed
+        )
     count, recorded_count = SpeculationCount(), SpeculationCount()
     wanted = list(graph.generate(replace(REQUEST, speculation=count), sampler_of(speech_lm, 4)))
     monkeypatch.setattr(CapturedGraph, "run", torch.inference_mode()(run))

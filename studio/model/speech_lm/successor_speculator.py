@@ -1,4 +1,4 @@
-"""A proposer without a model: the token that most often followed the last one, in everything the model has spoken.
+"""A speculator without a model: the token that most often followed the last one, in everything the model has spoken.
 
 It learns from the prompts and from all lines of a loaded model, whose voices share the meaning of tokens.
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from studio.model.speech_lm.speculation import LineProposer
+from studio.model.speech_lm.speculation import LineSpeculator
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Pairs that are kept, a few megabytes. Beyond it, counts are halved, so rare and old pairs are forgotten.
@@ -22,7 +22,7 @@ _MOST_PAIRS = 200_000
 _MOST_PROMPTS = 256
 
 
-class SuccessorProposer:
+class SuccessorSpeculator:
     """Counts of pairs of tokens, shared by all lines of a model."""
 
     num_proposed = 3
@@ -34,7 +34,7 @@ class SuccessorProposer:
         self._prompts: set[int] = set()
         self._lock = threading.Lock()
 
-    def open_line(self, request: SpeechTokenRequest, cache: Any = None) -> LineProposer:  # noqa: ARG002 - interface
+    def open_line(self, request: SpeechTokenRequest, cache: Any = None) -> LineSpeculator:  # noqa: ARG002 - interface
         """Learn from the prompt, once for each voice."""
         prompt = request.prompt_speech_tokens
         key = hash(prompt)
@@ -72,8 +72,8 @@ class SuccessorProposer:
         self._num_pairs = sum(map(len, self._counts.values()))
 
 
-class _SuccessorLine(LineProposer):
-    def __init__(self, shared: SuccessorProposer, last: Sequence[int]) -> None:
+class _SuccessorLine(LineSpeculator):
+    def __init__(self, shared: SuccessorSpeculator, last: Sequence[int]) -> None:
         self._shared = shared
         self._last = list(last)  # the token before the first new one
         self._num_learned = 0
