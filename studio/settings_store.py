@@ -104,13 +104,13 @@ class Settings:
         return content
 
     def _set_aside(self, complaint: Message) -> None:
-        aside = self.path.with_name(f"{self.path.name}.damaged")
+        backup = self.path.with_name(f"{self.path.name}.damaged")
         try:
-            self.path.replace(aside)
+            self.path.replace(backup)
         except OSError:
             self._complain(UnusableSetting(complaint, remedy="Repair {path}, or remove it.", path=self.path))
         else:
-            self._complain(UnusableSetting(complaint, remedy="The old file is kept as {path}.", path=aside))
+            self._complain(UnusableSetting(complaint, remedy="The old file is kept as {path}.", path=backup))
 
     def _read(self, content: Mapping[str, Any]) -> None:
         for setting in SETTINGS:

@@ -71,7 +71,7 @@ class Checker:
         if units and not request.typed.strip():
             # Whether the recogniser understands the voice is known only after it has listened for known words. If it now
             # hears a word twice that it has just heard once, it does not.
-            known = recognizer.hear(samples, [unit.text for unit in units], language)
+            known = recognizer.recognize(samples, [unit.text for unit in units], language)
             indices = [unit.expected_index for unit in known.heard if unit.expected_index >= 0]
             if len(set(indices)) < len(indices):
                 raise unrecognized_voice()
@@ -92,7 +92,7 @@ class Checker:
             recognizer = self._recognizer(request.recognizer, language, folder)
             units = spoken_units(request.text, language)
             samples = at_recognizer_rate(request.samples, request.sample_rate)
-            hearing = recognizer.hear(samples, [unit.text for unit in units], language)
+            recognition = recognizer.recognize(samples, [unit.text for unit in units], language)
         except Exception as error:  # noqa: BLE001 - the other checks do not need the recogniser
             _log.exception("no recognition")
             self._open = None
@@ -100,7 +100,7 @@ class Checker:
         return compare(
             request.text,
             units,
-            hearing,
+            recognition,
             seconds=len(request.samples) / request.sample_rate,
             recognizer=recognizer.name,
             language=language,

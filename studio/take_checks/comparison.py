@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from studio.take_checks.findings import TextFindings
-from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Hearing
+from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Recognition
 from studio.take_checks.records import Problem, ProblemKind, WordTime
 from studio.take_checks.sounds import sound_alike
 from studio.take_checks.units import UNKNOWN, SpokenUnit, spoken_units, written_spans
@@ -38,20 +38,20 @@ class _Difference:
 def compare(
     text: str,
     units: Sequence[SpokenUnit],
-    hearing: Hearing,
+    recognition: Recognition,
     *,
     seconds: float,
     recognizer: str,
     language: str,
     known_words: Collection[str] = (),
 ) -> TextFindings:
-    """Compare ``hearing`` with the spoken ``units`` of ``text`` in a recording that lasts ``seconds``."""
+    """Compare ``recognition`` with the spoken ``units`` of ``text`` in a recording that lasts ``seconds``."""
     free = _freely_spelled(text, units, known_words, language)
-    heard = placed(hearing.heard, units, free)
+    heard = placed(recognition.heard, units, free)
     differences = list(_differences(heard, len(units)))
     problems, errors = [], 0.0
     for difference in differences:
-        confidence = _confidence(difference, units, hearing.aligned, free, heard)
+        confidence = _confidence(difference, units, recognition.aligned, free, heard)
         if confidence < _LEAST_CONFIDENCE:
             continue
         errors += confidence * max(difference.end - difference.first, len(difference.heard))
@@ -62,13 +62,13 @@ def compare(
                 text=text,
                 units=units,
                 heard=heard,
-                aligned=hearing.aligned,
+                aligned=recognition.aligned,
                 seconds=seconds,
             )
         )
     return TextFindings(
         problems=tuple(problems),
-        words=word_times(text, units, _times(units, heard, hearing.aligned)),
+        words=word_times(text, units, _times(units, heard, recognition.aligned)),
         word_error_rate=min(1.0, errors / max(1, len(units))),
         recognizer=recognizer,
     )

@@ -25,11 +25,11 @@ def transcript_differences(
 ) -> tuple[Difference, ...]:
     """Return where ``samples`` and the typed transcript differ. ``transcribed`` tells what was heard instead."""
     units = spoken_units(request.typed, language)
-    hearing = recognizer.hear(samples, [unit.text for unit in units], language)
+    recognition = recognizer.recognize(samples, [unit.text for unit in units], language)
     found = compare(
         request.typed,
         units,
-        hearing,
+        recognition,
         seconds=len(samples) / SAMPLE_RATE,
         recognizer=recognizer.name,
         language=language,

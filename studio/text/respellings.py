@@ -42,7 +42,7 @@ class Respellings:
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise _damaged(path) from error
-        of_word = _Listed(text, path)
+        of_word = _LazyRespellings(text, path)
         if not of_word.seems_regular():
             of_word.parse()
         return cls(of_word)
@@ -74,7 +74,7 @@ class Respellings:
         return self.of_word.get(plain, plain)
 
 
-class _Listed(Mapping[str, str]):
+class _LazyRespellings(Mapping[str, str]):
     """The words listed in ``text``. The first few are searched for, because parsing all of them takes 0.07 s.
 
     Raise ``DamagedModelFile`` if a line is damaged, at the latest when the text is parsed.

@@ -23,18 +23,18 @@ def ramp(start: int, end: int) -> np.ndarray:
 def test_only_samples_between_start_and_stop_are_recorded() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open) as recorder:
-        microphone.hear(ramp(0, 1000))
+        microphone.deliver(ramp(0, 1000))
         assert len(recorder.read_new().samples) == 1000
-        microphone.hear(ramp(1000, 2000))
+        microphone.deliver(ramp(1000, 2000))
         recorder.start()
-        microphone.hear(ramp(2000, 5000))
+        microphone.deliver(ramp(2000, 5000))
         new = recorder.read_new()
         np.testing.assert_array_equal(new.recorded, ramp(2000, 5000))
-        microphone.hear(ramp(5000, 6000))
+        microphone.deliver(ramp(5000, 6000))
         sound = recorder.stop()
         np.testing.assert_array_equal(sound.samples, ramp(2000, 6000))
         assert sound.sample_rate == RATE
-        microphone.hear(ramp(6000, 7000))
+        microphone.deliver(ramp(6000, 7000))
         assert len(recorder.read_new().samples) == 1000
         assert len(recorder.read_new().recorded) == 0
     assert not microphone.is_running
@@ -45,7 +45,7 @@ def test_a_recording_can_be_restarted() -> None:
     with Recorder(open_input=microphone.open) as recorder:
         for first in (0, 5000):
             recorder.start()
-            microphone.hear(ramp(first, first + 500))
+            microphone.deliver(ramp(first, first + 500))
             np.testing.assert_array_equal(recorder.stop().samples, ramp(first, first + 500))
     assert microphone.num_opened == 1
 
@@ -54,7 +54,7 @@ def test_a_recording_ends_at_its_maximum_length() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open, longest_seconds=0.5) as recorder:
         recorder.start()
-        microphone.hear(ramp(0, 30_000))
+        microphone.deliver(ramp(0, 30_000))
         recorder.read_new()
         assert not recorder.is_recording
         assert recorder.recorded_seconds == 0.5
@@ -65,10 +65,10 @@ def test_lost_samples_are_reported_only_within_the_recording() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open) as recorder:
         recorder.start()
-        microphone.hear(ramp(0, 100), has_lost_some=True)
+        microphone.deliver(ramp(0, 100), has_lost_some=True)
         recorder.read_new()
         assert not recorder.has_gaps
-        microphone.hear(ramp(100, 200), has_lost_some=True)
+        microphone.deliver(ramp(100, 200), has_lost_some=True)
         recorder.read_new()
         assert recorder.has_gaps
         recorder.start()
@@ -79,7 +79,7 @@ def test_a_disconnected_microphone_keeps_the_recording() -> None:
     microphone = Microphone()
     recorder = Recorder(open_input=microphone.open)
     recorder.start()
-    microphone.hear(ramp(0, 700))
+    microphone.deliver(ramp(0, 700))
     microphone.vanish()
     assert len(recorder.read_new().recorded) == 700, "the last it heard comes first"
     with pytest.raises(NoAudioDevice, match="The microphone was disconnected"):

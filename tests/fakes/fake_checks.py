@@ -59,7 +59,7 @@ class FakeChecks:
         self.is_closed = False
         self.requests: list[CheckRequest] = []
         self.transcript_requests: list[TranscriptRequest] = []
-        self.hear: Callable[[TranscriptRequest], Transcript] = lambda request: Transcript(request.typed)
+        self.transcribe_with: Callable[[TranscriptRequest], Transcript] = lambda request: Transcript(request.typed)
         self._result = result
         self._num_of_text: Counter[str] = Counter()
         self._waiting: list[tuple[Future[TakeCheck], CheckRequest]] = []
@@ -81,7 +81,7 @@ class FakeChecks:
         future: Future[Transcript] = Future()
         if not self.is_held:
             future.set_running_or_notify_cancel()
-            future.set_result(self.hear(request))
+            future.set_result(self.transcribe_with(request))
         return future
 
     def release(self) -> None:

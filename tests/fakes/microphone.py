@@ -10,7 +10,7 @@ from studio.errors import NoAudioDevice
 
 
 class Microphone:
-    """``Microphone().open`` is an ``OpenInput``; ``hear`` delivers samples."""
+    """``Microphone().open`` is an ``OpenInput``; ``deliver`` passes samples."""
 
     def __init__(self, sample_rate: int = 24_000) -> None:
         self.sample_rate = sample_rate
@@ -26,7 +26,7 @@ class Microphone:
         self.is_running = True
         return self
 
-    def hear(self, samples: Samples, *, has_lost_some: bool = False, block: int = 1024) -> None:
+    def deliver(self, samples: Samples, *, has_lost_some: bool = False, block: int = 1024) -> None:
         assert self._take is not None
         for start in range(0, len(samples), block):
             if self.is_running:

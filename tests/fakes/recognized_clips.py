@@ -26,5 +26,7 @@ def clip(name: str) -> tuple[Samples, str]:
 def findings(recognizer: Recognizer, samples: Samples, text: str) -> TextFindings:
     """Compare an English recording with its text."""
     units = spoken_units(text, "en")
-    hearing = recognizer.hear(samples, [unit.text for unit in units], "en")
-    return compare(text, units, hearing, seconds=len(samples) / SAMPLE_RATE, recognizer=recognizer.name, language="en")
+    recognition = recognizer.recognize(samples, [unit.text for unit in units], "en")
+    return compare(
+        text, units, recognition, seconds=len(samples) / SAMPLE_RATE, recognizer=recognizer.name, language="en"
+    )

@@ -122,7 +122,7 @@ def test_a_silent_vocoder_is_no_copy(tmp_path: Path) -> None:
     found = stages.copy_synthesis(examination(tmp_path, recognizer=HearsLoudness(), sentences=SENTENCES[:1]))
     assert [each.value for each in found] == [1.0, 1.0]
     assert not any(each.is_met for each in found)
-    assert "own 0.00" in found[0].aside
+    assert "own 0.00" in found[0].note
 
 
 def test_tokens_heard_as_they_were_made_are_right(perfect: Examination) -> None:
@@ -141,7 +141,7 @@ def test_timbre_is_a_share_of_pairs(tmp_path: Path) -> None:
     write_speaker_onnx(SpeakerNetwork(16, 32), tmp_path / "judge.onnx")
     found = likeness.timbre(examination(tmp_path, judge=tmp_path / "judge.onnx"))[0]
     assert 0.0 <= found.value <= 1.0
-    assert "pairs of 4 speakers" in found.aside
+    assert "pairs of 4 speakers" in found.note
 
 
 def test_a_clone_is_as_high_as_its_prompt(perfect: Examination) -> None:

@@ -31,10 +31,10 @@ from training.trainers.speech_lm_sequences import (
 from training.trainers.speech_lm_validation import Speaking, edit_distance, zero_shot_trials
 
 ONLY_ZERO_SHOT = SequenceSettings(
-    zero_shot_share=1.0, spoiled_prompt=0.0, spoiled_speech=0.0, written_share=0.0, tagged_share=0.0
+    zero_shot_share=1.0, corrupted_prompt=0.0, corrupted_speech=0.0, written_share=0.0, tagged_share=0.0
 )
-ONLY_CROSS_LINGUAL = SequenceSettings(zero_shot_share=0.0, cross_lingual_share=1.0, spoiled_speech=0.0)
-ONLY_INSTRUCT = SequenceSettings(zero_shot_share=0.0, cross_lingual_share=0.0, spoiled_speech=0.0)
+ONLY_CROSS_LINGUAL = SequenceSettings(zero_shot_share=0.0, cross_lingual_share=1.0, corrupted_speech=0.0)
+ONLY_INSTRUCT = SequenceSettings(zero_shot_share=0.0, cross_lingual_share=0.0, corrupted_speech=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -218,8 +218,8 @@ def test_an_instruction_comes_before_its_text_in_the_programs_form(lines: list[L
     assert {"fast", "whisper", "accent:scotland"} <= seen
 
 
-def test_only_what_is_heard_is_spoiled_never_what_is_to_be_said(lines: list[Line], tokenizer: TextTokenizer) -> None:
-    maker = maker_of(lines, tokenizer, replace(ONLY_ZERO_SHOT, spoiled_prompt=1.0, spoiled_speech=0.0))
+def test_inputs_are_corrupted_and_targets_are_not(lines: list[Line], tokenizer: TextTokenizer) -> None:
+    maker = maker_of(lines, tokenizer, replace(ONLY_ZERO_SHOT, corrupted_prompt=1.0, corrupted_speech=0.0))
     wrong = total = 0
     for _ in range(20):
         sequence = maker.draw()

@@ -65,10 +65,10 @@ def test_a_piece_keeps_its_sound_on_the_way_to_16_khz() -> None:
     assert np.abs(np.fft.rfft(faster)).argmax() * 16_000 / 12_800 == pytest.approx(440 * 24_000 / 16_000 / 1.2, abs=2)
 
 
-def test_unspoiled_pieces_carry_the_labels_of_the_corpus(corpus: Corpus) -> None:
+def test_unaugmented_pieces_carry_the_labels_of_the_corpus(corpus: Corpus) -> None:
     indices = corpus.indices(split="train", speaker_split="train")
     pieces = TokenizerPieces(corpus, indices, shipped_pairs(), num_tokens=200)  # longer than any utterance
-    batch = pieces.draw(np.random.default_rng(0), 12, is_spoiled=False)
+    batch = pieces.draw(np.random.default_rng(0), 12, is_augmented=False)
     known = {tuple(shipped_pairs().classes(corpus.labels(int(index))).tolist()) for index in indices}
     for row, length in enumerate(batch.lengths.tolist()):
         assert tuple(batch.pairs[row, : length // 4].tolist()) in known
@@ -77,7 +77,7 @@ def test_unspoiled_pieces_carry_the_labels_of_the_corpus(corpus: Corpus) -> None
 
 
 @pytest.mark.slow
-def test_spoiled_pieces_keep_their_sounds_in_order_at_another_speed(corpus: Corpus) -> None:
+def test_augmented_pieces_keep_their_sounds_in_order_at_another_speed(corpus: Corpus) -> None:
     indices = corpus.indices(split="train", speaker_split="train")[:1]
     pieces = TokenizerPieces(corpus, indices, shipped_pairs(), num_tokens=200)
     labels = corpus.labels(int(indices[0]))

@@ -74,7 +74,7 @@ def test_a_recogniser_without_memory_is_reported_each_time(
 
     checks = checker(sense_voice)
     with monkeypatch.context() as exhausted:
-        exhausted.setattr("studio.take_checks.recognizers.sense_voice.SenseVoice.hear", fail)
+        exhausted.setattr("studio.take_checks.recognizers.sense_voice.SenseVoice.recognize", fail)
         for _ in range(2):
             assert checks.check(request("你好", [5, 6])).error_code == "out-of-memory"
     assert checks.check(request("你好", [5, 6])).error_code == ""

@@ -4,7 +4,7 @@ import pytest
 
 from studio.take_checks.comparison import compare
 from studio.take_checks.findings import TextFindings
-from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Hearing
+from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Recognition
 from studio.take_checks.records import ProblemKind
 from studio.take_checks.units import spoken_units
 
@@ -21,8 +21,8 @@ def compared(
 ) -> TextFindings:
     aligned = tuple(AlignedUnit(0.4 * index, 0.4 * index + 0.3, score) for index, score in enumerate(scores))
     units = spoken_units(text, language)
-    hearing = Hearing(heard(words), aligned)
-    return compare(text, units, hearing, seconds=20.0, recognizer="it", language=language, known_words=known)
+    recognition = Recognition(heard(words), aligned)
+    return compare(text, units, recognition, seconds=20.0, recognizer="it", language=language, known_words=known)
 
 
 def kinds(found: TextFindings) -> list[tuple[ProblemKind, str]]:
@@ -57,10 +57,10 @@ def test_a_repeated_word_is_extra_speech_for_a_recogniser_without_indices() -> N
 def test_a_repetition_that_the_recogniser_reports_is_named() -> None:
     units = spoken_units("We had three letters.", "en")
     spoken = [("we", 0), ("had", 1), ("three", 2), ("had", 1), ("three", 2), ("letters", 3)]
-    hearing = Hearing(
+    recognition = Recognition(
         tuple(HeardUnit(word, 0.4 * at, 0.4 * at + 0.3, 0.97, index) for at, (word, index) in enumerate(spoken))
     )
-    found = compare("We had three letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    found = compare("We had three letters.", units, recognition, seconds=9.0, recognizer="it", language="en")
     assert kinds(found) == [(ProblemKind.REPEATED_WORDS, "had three")]
 
 
@@ -68,10 +68,10 @@ def test_a_repetition_that_the_recogniser_reports_is_named() -> None:
 def test_a_repetition_is_as_certain_as_the_second_of_both_words(confidence: float, repeated: float) -> None:
     units = spoken_units("We had letters.", "en")
     spoken = [("we", 0, 1.0), ("had", 1, confidence), ("had", 1, 1.0), ("letters", 2, 1.0)]
-    hearing = Hearing(
+    recognition = Recognition(
         tuple(HeardUnit(word, at, at + 0.3, sure, index) for at, (word, index, sure) in enumerate(spoken))
     )
-    found = compare("We had letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    found = compare("We had letters.", units, recognition, seconds=9.0, recognizer="it", language="en")
     assert [(problem.kind, problem.confidence) for problem in found.problems] == [
         (ProblemKind.REPEATED_WORDS, repeated)
     ]
@@ -80,10 +80,10 @@ def test_a_repetition_is_as_certain_as_the_second_of_both_words(confidence: floa
 def test_a_word_that_is_heard_only_later_is_as_certain_as_itself() -> None:
     units = spoken_units("We had letters.", "en")
     spoken = [("we", 0, 1.0), ("letters", 2, 1.0), ("had", 1, 0.7)]
-    hearing = Hearing(
+    recognition = Recognition(
         tuple(HeardUnit(word, at, at + 0.3, sure, index) for at, (word, index, sure) in enumerate(spoken))
     )
-    found = compare("We had letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    found = compare("We had letters.", units, recognition, seconds=9.0, recognizer="it", language="en")
     assert (ProblemKind.REPEATED_WORDS, 0.7) in [(problem.kind, problem.confidence) for problem in found.problems]
 
 
@@ -91,10 +91,10 @@ def test_word_times_are_in_order_after_a_jump_back() -> None:
     """A recogniser that allows repetitions may skip a word, go back to it, and go on."""
     units = spoken_units("We had three letters.", "en")
     spoken = [("we", 0), ("three", 2), ("had", 1), ("three", 2), ("letters", 3)]
-    hearing = Hearing(
+    recognition = Recognition(
         tuple(HeardUnit(word, 0.5 * place, 0.5 * place + 0.4, 0.9, index) for place, (word, index) in enumerate(spoken))
     )
-    found = compare("We had three letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    found = compare("We had three letters.", units, recognition, seconds=9.0, recognizer="it", language="en")
     starts = [word.from_seconds for word in found.words]
     assert starts == sorted(starts)
     assert [word.text for word in found.words] in (["We", "had", "letters"], ["We", "three", "letters"])
@@ -112,7 +112,7 @@ def test_a_word_that_the_alignment_finds_is_not_wrong() -> None:
 
 def test_the_error_counts_as_much_as_the_recogniser_is_certain() -> None:
     units = spoken_units("We had three letters.", "en")
-    unsure = Hearing((*heard("we had"), HeardUnit("green", 1.3, 1.6, 0.2), *heard("letters", start=1.7)))
+    unsure = Recognition((*heard("we had"), HeardUnit("green", 1.3, 1.6, 0.2), *heard("letters", start=1.7)))
     found = compare("We had three letters.", units, unsure, seconds=9.0, recognizer="it", language="en")
     assert found.problems[0].confidence == pytest.approx(0.2)
     assert found.word_error_rate == pytest.approx(0.05)
@@ -133,13 +133,13 @@ def test_chinese_homophones_are_accepted_but_other_characters_are_not() -> None:
 def test_a_recording_that_stops_within_the_text_is_cut() -> None:
     units = spoken_units("We had three letters.", "en")
     stopped = compare(
-        "We had three letters.", units, Hearing(heard("we had")), seconds=1.25, recognizer="it", language="en"
+        "We had three letters.", units, Recognition(heard("we had")), seconds=1.25, recognizer="it", language="en"
     )
     assert kinds(stopped) == [(ProblemKind.CUT_END, "three letters")]
     late = compare(
         "We had three letters.",
         units,
-        Hearing(heard("three letters", start=0.05)),
+        Recognition(heard("three letters", start=0.05)),
         seconds=9.0,
         recognizer="it",
         language="en",

@@ -93,7 +93,7 @@ def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def make_worker(folder: Path) -> Callable[[], ThreadWorker]:
     def open_model(path: Path, options: EngineOptions) -> ModelHost:
         manager: Any = OneEngineManager(folder)
-        return ModelHost(path, options, lambda _hear: manager)
+        return ModelHost(path, options, lambda _on_status: manager)
 
     return lambda: ThreadWorker(open_model)
 

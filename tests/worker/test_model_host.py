@@ -87,8 +87,10 @@ class FakeStore:
 class FakeManager:
     """An engine manager that finds the mute vocoder in ``improve``, or has verified it already."""
 
-    def __init__(self, hear: Callable[[EngineStatus], None], *, knows: bool = False, is_slow: bool = False) -> None:
-        self._hear = hear
+    def __init__(
+        self, on_status: Callable[[EngineStatus], None], *, knows: bool = False, is_slow: bool = False
+    ) -> None:
+        self._on_status = on_status
         self.knows = knows
         self.has_improved = threading.Event()
         self.asides: list[bool] = []
@@ -115,7 +117,7 @@ class FakeManager:
         self.again.append(again)
         self.on_improve()
         self.knows = True
-        self._hear(self.overview())
+        self._on_status(self.overview())
         self.has_improved.set()
         return self.overview()
 
@@ -175,8 +177,8 @@ def open_model(
     ) -> tuple[ModelHost, FakeManager]:
         managers: list[Any] = []
 
-        def make(hear: Callable[[EngineStatus], None]) -> Any:
-            managers.append(FakeManager(hear, knows=knows, is_slow=is_slow))
+        def make(on_status: Callable[[EngineStatus], None]) -> Any:
+            managers.append(FakeManager(on_status, knows=knows, is_slow=is_slow))
             return managers[0]
 
         model = ModelHost(MODEL, options, make, quiet_seconds=quiet_seconds, is_busy=is_busy)

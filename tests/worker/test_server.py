@@ -38,15 +38,15 @@ class Caller:
         for command in commands:
             self.connection.send(command)
 
-    def hear(self) -> Event:
+    def next_event(self) -> Event:
         assert self.connection.poll(10), "the server does not answer"
         event: Event = self.connection.recv()
         return event
 
-    def hear_until_end_of(self, request_id: int) -> list[Event]:
+    def events_until_end_of(self, request_id: int) -> list[Event]:
         heard: list[Event] = []
         while True:
-            event = self.hear()
+            event = self.next_event()
             if event.request_id == request_id:
                 heard.append(event)
                 if not isinstance(event, protocol.AudioReady | protocol.Progress | protocol.PlaybackStartEstimate):
@@ -73,7 +73,7 @@ def caller() -> Iterator[Caller]:
 @pytest.fixture
 def loaded(caller: Caller) -> Caller:
     caller.say(protocol.Load(1, Path("fake"), EngineOptions()))
-    assert isinstance(caller.hear(), protocol.Ready)
+    assert isinstance(caller.next_event(), protocol.Ready)
     return caller
 
 
@@ -89,7 +89,7 @@ def pause_engines(request_id: int) -> protocol.EngineCommand:
 @pytest.mark.slow
 def test_a_model_is_loaded_and_described(caller: Caller) -> None:
     caller.say(protocol.Load(7, Path("fake"), EngineOptions(device="cpu", speech_lm_precision="int8")))
-    match caller.hear():
+    match caller.next_event():
         case protocol.Ready(7, description):
             assert description.model_name == "fake"
             assert description.stages == {"speech_lm": "int8"}
@@ -100,7 +100,7 @@ def test_a_model_is_loaded_and_described(caller: Caller) -> None:
 @pytest.mark.slow
 def test_audio_comes_in_order_before_the_report(loaded: Caller) -> None:
     loaded.say(synthesize(2, "one two three"))
-    events = loaded.hear_until_end_of(2)
+    events = loaded.events_until_end_of(2)
     chunks = [event.chunk for event in events if isinstance(event, protocol.AudioReady)]
     assert [round(float(chunk.samples[0]), 3) for chunk in chunks] == [0.1, 0.2, 0.3]
     assert all(chunk.samples.dtype == np.float32 and len(chunk.samples) == CHUNK_SAMPLES for chunk in chunks)
@@ -113,7 +113,9 @@ def test_audio_comes_in_order_before_the_report(loaded: Caller) -> None:
 @pytest.mark.slow
 def test_the_playback_estimate_counts_from_now(loaded: Caller) -> None:
     loaded.say(synthesize(2, "breathe one"))
-    (estimate,) = (event for event in loaded.hear_until_end_of(2) if isinstance(event, protocol.PlaybackStartEstimate))
+    (estimate,) = (
+        event for event in loaded.events_until_end_of(2) if isinstance(event, protocol.PlaybackStartEstimate)
+    )
     assert estimate.seconds_after_start == 0.25
     assert 0.0 < estimate.seconds_from_now <= 0.24
 
@@ -122,21 +124,21 @@ def test_the_playback_estimate_counts_from_now(loaded: Caller) -> None:
 def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
     loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
     loaded.say(protocol.AppendText(2, "first "))
-    assert isinstance(loaded.hear(), protocol.AudioReady), "sound before the text has ended"
+    assert isinstance(loaded.next_event(), protocol.AudioReady), "sound before the text has ended"
     loaded.say(protocol.AppendText(2, "second"), protocol.EndText(2))
-    assert loaded.hear_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
+    assert loaded.events_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
 
 
 @pytest.mark.slow
 def test_text_of_an_unknown_request_is_ignored(loaded: Caller) -> None:
     loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), pause_engines(2))
-    assert loaded.hear() == protocol.EnginesManaged(2, 0)
+    assert loaded.next_event() == protocol.EnginesManaged(2, 0)
 
 
 @pytest.mark.slow
 def test_a_recording_is_converted(loaded: Caller) -> None:
     loaded.say(protocol.Convert(2, ConversionRequest(Path("source.wav"), VOICE)))
-    events = loaded.hear_until_end_of(2)
+    events = loaded.events_until_end_of(2)
     assert sum(isinstance(event, protocol.AudioReady) for event in events) == 2
     assert isinstance(events[-1], protocol.Finished)
 
@@ -144,7 +146,7 @@ def test_a_recording_is_converted(loaded: Caller) -> None:
 @pytest.mark.slow
 def test_a_voice_is_prepared_with_progress(loaded: Caller) -> None:
     loaded.say(protocol.PrepareVoice(2, VOICE))
-    events = loaded.hear_until_end_of(2)
+    events = loaded.events_until_end_of(2)
     assert events[:-1] == [protocol.Progress(2, "voice", 0.5), protocol.Progress(2, "voice", 1.0)]
     assert isinstance(events[-1], protocol.VoiceReady)
     assert events[-1].summary.warnings == ("a little quiet",)
@@ -153,9 +155,9 @@ def test_a_voice_is_prepared_with_progress(loaded: Caller) -> None:
 @pytest.mark.slow
 def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
     loaded.say(synthesize(2, "one wait never"))
-    assert isinstance(loaded.hear(), protocol.AudioReady)
+    assert isinstance(loaded.next_event(), protocol.AudioReady)
     loaded.say(protocol.Cancel(2))
-    events = loaded.hear_until_end_of(2)
+    events = loaded.events_until_end_of(2)
     assert not any(isinstance(event, protocol.AudioReady) for event in events)
     assert events[-1] == protocol.Cancelled(2)
 
@@ -164,17 +166,17 @@ def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
 def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
     loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
     loaded.say(protocol.AppendText(2, "one"))
-    assert isinstance(loaded.hear(), protocol.AudioReady)
+    assert isinstance(loaded.next_event(), protocol.AudioReady)
     loaded.say(protocol.Cancel(2))
-    assert loaded.hear_until_end_of(2)[-1] == protocol.Cancelled(2)
+    assert loaded.events_until_end_of(2)[-1] == protocol.Cancelled(2)
 
 
 @pytest.mark.slow
 def test_a_waiting_request_is_cancelled_at_once(loaded: Caller) -> None:
     loaded.say(synthesize(2, "wait"), synthesize(3, "one"), protocol.Cancel(3))
-    assert loaded.hear_until_end_of(3) == [protocol.Cancelled(3)]
+    assert loaded.events_until_end_of(3) == [protocol.Cancelled(3)]
     loaded.say(protocol.Cancel(2))
-    assert loaded.hear_until_end_of(2) == [protocol.Cancelled(2)]
+    assert loaded.events_until_end_of(2) == [protocol.Cancelled(2)]
 
 
 @pytest.mark.slow
@@ -182,7 +184,7 @@ def test_requests_run_one_at_a_time(loaded: Caller) -> None:
     loaded.say(synthesize(2, "a b"), synthesize(3, "c"))
     order = []
     while len(order) < 5:
-        event = loaded.hear()
+        event = loaded.next_event()
         if isinstance(event, protocol.AudioReady | protocol.Finished):
             order.append((type(event).__name__, event.request_id))
     assert order == [
@@ -203,19 +205,19 @@ def test_errors_are_sent_as_records_and_the_next_request_works(
     loaded: Caller, word: str, code: str, words: str
 ) -> None:
     loaded.say(synthesize(2, f"one {word}"), synthesize(3, "two"))
-    failed = loaded.hear_until_end_of(2)[-1]
+    failed = loaded.events_until_end_of(2)[-1]
     assert isinstance(failed, protocol.Failed)
     assert failed.error[0] == code
     assert words in str(failed.error[1])
     assert str(failed.error[2]), "no remedy"
-    assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)
+    assert isinstance(loaded.events_until_end_of(3)[-1], protocol.Finished)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("folder", "code"), [("missing", "model-not-found"), ("no-torch", "incomplete-installation")])
 def test_a_model_that_cannot_be_opened_is_reported(caller: Caller, folder: str, code: str) -> None:
     caller.say(protocol.Load(1, Path(folder), EngineOptions()), synthesize(2, "one"))
-    first, second = caller.hear(), caller.hear()
+    first, second = caller.next_event(), caller.next_event()
     assert isinstance(first, protocol.Failed)
     assert first.error[0] == code
     assert isinstance(second, protocol.Failed)
@@ -225,7 +227,7 @@ def test_a_model_that_cannot_be_opened_is_reported(caller: Caller, folder: str, 
 @pytest.mark.slow
 def test_the_old_model_is_closed_before_the_new_one_opens(loaded: Caller) -> None:
     loaded.say(protocol.Load(2, Path("missing"), EngineOptions()))
-    assert isinstance(loaded.hear(), protocol.Failed)
+    assert isinstance(loaded.next_event(), protocol.Failed)
     assert [model.is_closed for model in loaded.opened] == [True]
 
 
@@ -233,7 +235,7 @@ def test_the_old_model_is_closed_before_the_new_one_opens(loaded: Caller) -> Non
 @pytest.mark.parametrize("is_polite", [True, False])
 def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) -> None:
     loaded.say(synthesize(2, "one wait"))
-    assert isinstance(loaded.hear(), protocol.AudioReady)
+    assert isinstance(loaded.next_event(), protocol.AudioReady)
     if is_polite:
         loaded.say(protocol.Shutdown())
     else:
@@ -246,7 +248,7 @@ def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) 
 @pytest.mark.slow
 def test_a_short_command_is_answered_while_a_request_runs(loaded: Caller) -> None:
     loaded.say(synthesize(2, "wait"), pause_engines(3))
-    assert loaded.hear() == protocol.EnginesManaged(3, 0)
+    assert loaded.next_event() == protocol.EnginesManaged(3, 0)
     loaded.say(protocol.Cancel(2))
 
 
@@ -309,7 +311,7 @@ def line_of_a_batch(request_id: int, text: str) -> protocol.Synthesize:
 @pytest.fixture
 def three_at_once(caller: Caller) -> Caller:
     caller.say(protocol.Load(1, Path("three-at-once"), EngineOptions()))
-    event = caller.hear()
+    event = caller.next_event()
     assert isinstance(event, protocol.Ready)
     assert event.description.max_concurrent_lines == 3
     return caller
@@ -319,7 +321,7 @@ def ids_of_sound(caller: Caller, count: int) -> set[int]:
     """Return the ids of the first ``count`` requests with audio."""
     heard: set[int] = set()
     while len(heard) < count:
-        event = caller.hear()
+        event = caller.next_event()
         if isinstance(event, protocol.AudioReady):
             heard.add(event.request_id)
     return heard
@@ -330,7 +332,7 @@ def test_lines_of_a_batch_run_concurrently(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 6)))
     assert ids_of_sound(three_at_once, 3) == {2, 3, 4}
     three_at_once.say(protocol.Cancel(3))
-    assert isinstance(three_at_once.hear_until_end_of(3)[-1], protocol.Cancelled)
+    assert isinstance(three_at_once.events_until_end_of(3)[-1], protocol.Cancelled)
     assert ids_of_sound(three_at_once, 1) == {5}
 
 
@@ -355,7 +357,7 @@ def test_a_line_reuses_an_idle_thread(three_at_once: Caller, monkeypatch: pytest
 @pytest.mark.slow
 def test_an_interactive_request_overtakes_a_batch(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)), synthesize(7, "one two"))
-    assert isinstance(three_at_once.hear_until_end_of(7)[-1], protocol.Finished)
+    assert isinstance(three_at_once.events_until_end_of(7)[-1], protocol.Finished)
     assert len(three_at_once.opened[0].requests) <= 4, "it has passed two of the batch at least"
 
 
@@ -364,10 +366,10 @@ def test_another_model_is_loaded_when_the_batch_has_ended(three_at_once: Caller)
     three_at_once.say(line_of_a_batch(2, "one wait"), protocol.Load(3, Path("fake"), EngineOptions()))
     assert ids_of_sound(three_at_once, 1) == {2}
     three_at_once.say(pause_engines(4))
-    assert three_at_once.hear_until_end_of(4) == [protocol.EnginesManaged(4, 0)]
+    assert three_at_once.events_until_end_of(4) == [protocol.EnginesManaged(4, 0)]
     assert not three_at_once.opened[0].is_closed
     three_at_once.say(protocol.Cancel(2))
-    assert isinstance(three_at_once.hear_until_end_of(3)[-1], protocol.Ready)
+    assert isinstance(three_at_once.events_until_end_of(3)[-1], protocol.Ready)
     assert three_at_once.opened[0].is_closed
 
 
@@ -376,7 +378,7 @@ def test_a_failure_affects_only_its_line(three_at_once: Caller) -> None:
     three_at_once.say(line_of_a_batch(2, "one bug"), line_of_a_batch(3, "one rest two"))
     ends: dict[int, Event] = {}
     while len(ends) < 2:
-        event = three_at_once.hear()
+        event = three_at_once.next_event()
         if isinstance(event, protocol.Failed | protocol.Finished):
             ends[event.request_id] = event
     assert isinstance(ends[2], protocol.Failed)
@@ -395,7 +397,7 @@ def test_a_client_that_disconnects_ends_the_batch(three_at_once: Caller) -> None
 @pytest.mark.slow
 def test_a_model_without_concurrency_runs_a_batch_line_by_line(loaded: Caller) -> None:
     loaded.say(line_of_a_batch(2, "one wait"), line_of_a_batch(3, "one"), pause_engines(4))
-    assert loaded.hear_until_end_of(4) == [protocol.EnginesManaged(4, 0)]
+    assert loaded.events_until_end_of(4) == [protocol.EnginesManaged(4, 0)]
     assert len(loaded.opened[0].requests) <= 1
     loaded.say(protocol.Cancel(2))
-    assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)
+    assert isinstance(loaded.events_until_end_of(3)[-1], protocol.Finished)

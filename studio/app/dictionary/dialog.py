@@ -34,7 +34,7 @@ from studio.project.dictionary import DictionaryEntry, lines_using
 class PronunciationPage(QWidget):
     """Page of one dictionary: a table of its words, buttons, and the current word as sent to the model."""
 
-    hear_clicked = Signal(object)  # the DictionaryEntry of the current row
+    play_clicked = Signal(object)  # the DictionaryEntry of the current row
 
     def __init__(self, name: str, count_lines: Callable[[DictionaryEntry], int]) -> None:
         """``count_lines`` returns the number of lines that use an entry."""
@@ -140,7 +140,7 @@ class PronunciationPage(QWidget):
     def _play_current(self) -> None:
         entry = self.current_entry()
         if entry is not None:
-            self.hear_clicked.emit(entry)
+            self.play_clicked.emit(entry)
 
 
 class DictionaryDialog(QDialog):
@@ -149,7 +149,7 @@ class DictionaryDialog(QDialog):
     Accepting the dialog makes the takes of all lines that contain a changed word outdated.
     """
 
-    hear_clicked = Signal(object)  # the DictionaryEntry to play
+    play_clicked = Signal(object)  # the DictionaryEntry to play
 
     def __init__(self, editor: ProjectEditor, global_words: GlobalWords, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -176,7 +176,7 @@ class DictionaryDialog(QDialog):
         # Rows.
         for page in self.pages:
             page.model.edited.connect(self._error_line.clear)
-            page.hear_clicked.connect(self.hear_clicked)
+            page.play_clicked.connect(self.play_clicked)
         # Buttons.
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)

@@ -40,7 +40,7 @@ class Pronunciation(QObject):
     def open(self, voice_name: str | None, selected: str = "") -> DictionaryDialog:
         """Open the dialog. Words are played in ``voice_name``. ``selected`` is added as a new word."""
         dialog = DictionaryDialog(self._session.editor, self._session.global_words, self._window)
-        dialog.hear_clicked.connect(lambda entry: self.hear(entry, voice_name))
+        dialog.play_clicked.connect(lambda entry: self.play(entry, voice_name))
         dialog.finished.connect(self._stop)
         dialog.finished.connect(dialog.deleteLater)
         if selected.strip():
@@ -48,7 +48,7 @@ class Pronunciation(QObject):
         dialog.open()
         return dialog
 
-    def hear(self, entry: DictionaryEntry, voice_name: str | None) -> None:
+    def play(self, entry: DictionaryEntry, voice_name: str | None) -> None:
         """Stop the current word and play ``entry``. If ``voice_name`` is None, use the first voice in the script."""
         self._stop()
         voices = (voice_name, *(line.voice for line in self._session.editor.script.lines))

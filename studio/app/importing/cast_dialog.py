@@ -102,11 +102,11 @@ class CastDialog(QDialog):
         """Play the voice of the current row when F5 is pressed anywhere in the table."""
         row = self._focused_row()
         if event.key() == Qt.Key.Key_F5 and row is not None:
-            self.hear(row)
+            self.toggle_clip(row)
         else:
             super().keyPressEvent(event)
 
-    def hear(self, row: int) -> None:
+    def toggle_clip(self, row: int) -> None:
         """Play the clip of the voice in ``row``, or stop it."""
         name = self.voice_boxes[row].currentData()
         was_heard = self._heard
@@ -165,7 +165,7 @@ class CastDialog(QDialog):
         button.setToolTip(self.tr("Play voice (F5)"))
         button.setAccessibleName(self.tr("Play voice of {character}").format(character=self.roles[row].name))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.clicked.connect(partial(self.hear, row))
+        button.clicked.connect(partial(self.toggle_clip, row))
         return button
 
     def _make_table(self) -> QTableWidget:

@@ -57,15 +57,15 @@ class CapturedGraph:
         """Return the graph, or None if it cannot be recorded. Raise errors of ``compute`` while warming up."""
         kept = [tensor.clone() for tensor in self._state]
         current = torch.cuda.current_stream(self._device)
-        aside = cuda_streams(self._device).for_recording
-        aside.wait_stream(current)
+        recording_stream = cuda_streams(self._device).for_recording
+        recording_stream.wait_stream(current)
         try:
-            with torch.cuda.stream(aside):
+            with torch.cuda.stream(recording_stream):
                 for _ in range(_NUM_WARM_UPS):
                     compute()
                 return _captured(compute, self._pool or torch.cuda.graph_pool_handle(), self._device)
         finally:
-            current.wait_stream(aside)
+            current.wait_stream(recording_stream)
             for tensor, before in zip(self._state, kept, strict=True):
                 tensor.copy_(before)
 

@@ -113,7 +113,7 @@ def _pack_for_cpu(network: nn.Module, precision: Precision, after_layer: Callabl
         )
     dtype = _WEIGHT_TYPES[precision]
     if precision is not Precision.FLOAT32:
-        _reduce(network, dtype, partial(linear, usual_rows=_USUAL_ROWS, precision=precision), after_layer)
+        _lower_precision(network, dtype, partial(linear, usual_rows=_USUAL_ROWS, precision=precision), after_layer)
     _replace_layers(network, dtype, partial(OneDnnLinear, usual_rows=_USUAL_ROWS), after_layer)
     for convolution in network.modules():
         if isinstance(convolution, Convolution) and convolution.product is None:
@@ -138,11 +138,11 @@ def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[
                 _merge_projections(module, dtype, GpuProduct)
                 after_layer()
     else:
-        _reduce(network, dtype, GpuProduct, after_layer)
+        _lower_precision(network, dtype, GpuProduct, after_layer)
         _replace_layers(network, dtype, GpuProduct, after_layer)
 
 
-def _reduce(network: nn.Module, dtype: torch.dtype, make: Maker, after_layer: Callable[[], None]) -> None:
+def _lower_precision(network: nn.Module, dtype: torch.dtype, make: Maker, after_layer: Callable[[], None]) -> None:
     """Replace the layers that tolerate a low precision. Between them, values stay in ``dtype``."""
     for module in list(network.modules()):
         if isinstance(module, ProjectedAttention):

@@ -25,7 +25,7 @@ from studio.model.onnx_networks import ort_errors
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.phone_paths import FloatArray, search_long
-from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Hearing, Samples, unrecognized_voice
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognition, Samples, unrecognized_voice
 from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment, SpokenPath, regions, words_in_order
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
@@ -68,9 +68,9 @@ class ModelPhones:
         path = next(folder.glob(f"*/{RESPELLINGS_FILE}"), folder / RESPELLINGS_FILE)
         self._respellings = Respellings.read(path)
 
-    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:  # noqa: ARG002
+    def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:  # noqa: ARG002
         if not expected or len(samples) < _LEAST_SAMPLES:
-            return Hearing(())
+            return Recognition(())
         scores = self.log_probabilities(samples)
         if float(scores.max(axis=1).mean()) < _UNRECOGNIZED_SCORE:
             raise unrecognized_voice()
@@ -84,7 +84,7 @@ class ModelPhones:
             else:
                 missing = {each.index for each in usual} - {each.index for each in other}
                 path.add(other, probability, missing - {SILENCE, SPEECH})
-        return path.hearing(expected)
+        return path.recognition(expected)
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         raise RecognizerNotFound(

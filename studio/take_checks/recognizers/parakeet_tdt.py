@@ -18,7 +18,7 @@ from studio.take_checks.comparison import placed
 from studio.take_checks.recognizers.ctc import log_softmax
 from studio.take_checks.recognizers.layouts import PARAKEET_TDT
 from studio.take_checks.recognizers.pieces import Vocabulary
-from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Hearing, Samples
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Recognition, Samples
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
 from studio.take_checks.units import SpokenUnit
@@ -71,11 +71,11 @@ class ParakeetTdt:
             for state in ("input_states_1", "input_states_2")
         )
 
-    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:  # noqa: ARG002
+    def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:  # noqa: ARG002
         encoded = self._encoded(samples)
         emissions = list(self._greedy(encoded))
         heard = self._units(emissions)
-        return Hearing(heard, self._aligned(encoded, emissions, heard, expected))
+        return Recognition(heard, self._aligned(encoded, emissions, heard, expected))
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         return self._units(list(self._greedy(self._encoded(samples))))

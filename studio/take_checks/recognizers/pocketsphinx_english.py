@@ -25,7 +25,7 @@ from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.protocol import (
     SAMPLE_RATE,
     HeardUnit,
-    Hearing,
+    Recognition,
     Samples,
     unrecognized_voice,
 )
@@ -139,9 +139,9 @@ class PocketsphinxEnglish:
     def _dictation(self) -> Any:
         return _open_decoder()
 
-    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:  # noqa: ARG002
+    def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:  # noqa: ARG002
         if not expected or not len(samples):
-            return Hearing(())
+            return Recognition(())
         samples = _at_usual_level(samples)
         whole = _Window(0, len(expected), 0, len(samples) * _FRAMES_PER_SECOND // SAMPLE_RATE + 1, ())
         repeating = self._aligned(samples, expected, whole, may_repeat=True)
@@ -160,7 +160,7 @@ class PocketsphinxEnglish:
                     elif not _repeats(other):  # a repetition is heard in every voice
                         raise unrecognized_voice()
                 _merge(part, other, path)
-        return path.hearing(expected)
+        return path.recognition(expected)
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         decoder = self._dictation

@@ -45,7 +45,7 @@ class AlignedUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class Recognition:
     """Result of comparing a recording with expected units.
 
     Attributes:
@@ -78,7 +78,7 @@ class Recognizer(Protocol):
         """Language tags, such as ``en``."""
         ...
 
-    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:
+    def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:
         """Recognise ``samples``, which should contain the ``expected`` units."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Hearing
+from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Recognition
 from studio.take_checks.units import UNKNOWN
 
 SILENCE, SPEECH = -1, -2
@@ -41,7 +41,7 @@ class SpokenPath:
         self._segments += [(each, confidence) for each in segments]
         self._missing |= dict.fromkeys(missing, confidence)
 
-    def hearing(self, expected: Sequence[str]) -> Hearing:
+    def recognition(self, expected: Sequence[str]) -> Recognition:
         heard: list[HeardUnit] = []
         aligned: list[AlignedUnit | None] = [None] * len(expected)
         was_free = False
@@ -63,7 +63,7 @@ class SpokenPath:
                 aligned[index] = AlignedUnit(before, after, 1.0 - self._missing.get(index, 1.0))
             else:
                 before = unit.to_seconds
-        return Hearing(tuple(heard), tuple(aligned))
+        return Recognition(tuple(heard), tuple(aligned))
 
     def _end_seconds(self) -> float:
         return self._segments[-1][0].end * self._frame_seconds if self._segments else 0.0

@@ -19,7 +19,7 @@ from studio.errors import DamagedModelFile
 from studio.take_checks.recognizers.ctc import TokenSpan, align_tokens, greedy_tokens, log_softmax
 from studio.take_checks.recognizers.layouts import SENSE_VOICE
 from studio.take_checks.recognizers.pieces import Vocabulary
-from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Hearing, Samples
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Recognition, Samples
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
 from studio.voices.features import kaldi_fbank
@@ -80,9 +80,9 @@ class SenseVoice:
         self._vocabulary = Vocabulary.read(folder / "tokens.txt")
         self._frame_seconds = self._settings.shift * _HOP_SAMPLES / SAMPLE_RATE
 
-    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:
+    def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:
         scores = self._log_probabilities(samples, language)
-        return Hearing(self._heard(scores), self._aligned(scores, expected))
+        return Recognition(self._heard(scores), self._aligned(scores, expected))
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:
         return self._heard(self._log_probabilities(samples, language))

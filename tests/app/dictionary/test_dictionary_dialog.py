@@ -207,7 +207,7 @@ def test_a_selected_word_is_added(dialog: DictionaryDialog) -> None:
 def test_only_valid_words_can_be_played(dialog: DictionaryDialog, qtbot: QtBot) -> None:
     page = dialog.project_page
     page.go_to(0)
-    with qtbot.waitSignal(dialog.hear_clicked) as heard:
+    with qtbot.waitSignal(dialog.play_clicked) as heard:
         page.hear_button.click()
     assert heard.args == [CHONGQING]
     type_in(page, 0, PRONUNCIATION, "?")
@@ -273,12 +273,12 @@ def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     pronunciation = Pronunciation(session, window)
     failures: list[object] = []
     pronunciation.failed.connect(failures.append)
-    bench.loop.call_soon(pronunciation.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")
+    bench.loop.call_soon(pronunciation.play, DictionaryEntry("SQL", alias="one two three"), "Anna")
     bench.until(lambda: session.transport.is_playing)
     bench.until(lambda: not session.transport.is_playing)
     assert len(bench.card.heard) == 3 * 2_400
     assert not session.editor.script.takes
-    bench.loop.call_soon(pronunciation.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
+    bench.loop.call_soon(pronunciation.play, DictionaryEntry("SQL", alias="x"), "Nobody")
     bench.until(lambda: failures)
     assert "no voice named Nobody" in str(failures[0])
 
@@ -307,7 +307,7 @@ def test_a_preview_without_a_voice_is_reported(bench: Any) -> None:
     failures: list[object] = []
     pronunciation.failed.connect(failures.append)
     dialog = pronunciation.open(None)
-    dialog.hear_clicked.emit(SQL)
+    dialog.play_clicked.emit(SQL)
     assert "No voice is available" in str(failures[0])
     dialog.reject()
 

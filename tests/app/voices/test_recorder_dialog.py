@@ -59,16 +59,16 @@ def test_a_recording_stops_after_silence(
     dialog = open_dialog(microphone.open)
     wait_for_state(qtbot, dialog, SessionState.LISTENING)
     assert not dialog._use.isEnabled()
-    microphone.hear(speech(0.5))
+    microphone.deliver(speech(0.5))
     qtbot.waitUntil(lambda: dialog._meter.level_dbfs > -30)
     dialog._record.click()
     assert dialog._state.text() == "Speak in 3…"
     wait_for_state(qtbot, dialog, SessionState.RECORDING)
     for part in (SILENCE[: RATE // 2], speech(4.0), SILENCE[:RATE]):
-        microphone.hear(part)
+        microphone.deliver(part)
     qtbot.waitUntil(lambda: dialog._state.text() == "Recording: 5.5 s")
     assert dialog._waveform.seconds == 5.5
-    microphone.hear(SILENCE)
+    microphone.deliver(SILENCE)
     wait_for_state(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == pytest.approx(8.5)
     assert dialog._state.text() == "8.5 seconds recorded."
@@ -91,8 +91,8 @@ def test_a_recording_can_be_stopped_and_repeated(
     for seconds in (2.0, 1.0):
         dialog._record.click()
         wait_for_state(qtbot, dialog, SessionState.RECORDING)
-        microphone.hear(speech(seconds))
-        microphone.hear(SILENCE)
+        microphone.deliver(speech(seconds))
+        microphone.deliver(SILENCE)
         qtbot.wait(120)
         assert dialog._session.state is SessionState.RECORDING, "automatic stop is off"
         dialog._record.click()
@@ -151,7 +151,7 @@ def test_the_recording_survives_a_lost_microphone(
     wait_for_state(qtbot, dialog, SessionState.LISTENING)
     dialog._record.click()
     wait_for_state(qtbot, dialog, SessionState.RECORDING)
-    microphone.hear(speech(3.0))
+    microphone.deliver(speech(3.0))
     microphone.vanish()
     wait_for_state(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == 3.0
@@ -185,7 +185,7 @@ def test_the_recording_can_be_played(
     wait_for_state(qtbot, dialog, SessionState.LISTENING)
     dialog._record.click()
     wait_for_state(qtbot, dialog, SessionState.RECORDING)
-    microphone.hear(speech(0.8))
+    microphone.deliver(speech(0.8))
     qtbot.wait(100)
     dialog._record.click()
     dialog._listen.click()

@@ -26,7 +26,7 @@ PATIENCE = 30_000
 TYPED = "😀 Nobody told the gulls."
 
 
-def hear(request: TranscriptRequest) -> Transcript:
+def transcribe(request: TranscriptRequest) -> Transcript:
     """Hear "nobody" for "Nobody", "girls" for "gulls", and "all" in addition."""
     if "gulls" not in request.typed:
         return Transcript("nobody told the girls")
@@ -44,7 +44,7 @@ def hear(request: TranscriptRequest) -> Transcript:
 @pytest.fixture
 def checks() -> FakeChecks:
     checks = FakeChecks()
-    checks.hear = hear
+    checks.transcribe_with = transcribe
     return checks
 
 
@@ -142,7 +142,7 @@ def test_another_selection_is_compared_again(
 def test_without_a_result_one_sentence_says_why(
     open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks, code: str, words: str
 ) -> None:
-    checks.hear = lambda _: Transcript("", error_code=code)
+    checks.transcribe_with = lambda _: Transcript("", error_code=code)
     dialog = open_dialog("")
     wait_for(qtbot, dialog, words)
     assert not comparison_of(dialog).use.isVisible()

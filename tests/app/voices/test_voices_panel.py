@@ -187,7 +187,7 @@ def test_a_recording_opens_the_clip_editor(
     recorder._session._countdown.setInterval(20)
     recorder._record.click()
     qtbot.waitUntil(lambda: recorder._state.text().startswith("Recording"))
-    microphone.hear(recording.samples)
+    microphone.deliver(recording.samples)
     qtbot.waitUntil(recorder._use.isEnabled)
     recorder._use.click()
     editor = open_clip_editor(panel, qtbot)

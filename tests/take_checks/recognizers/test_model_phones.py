@@ -108,7 +108,7 @@ def test_words_that_the_dictionary_lacks_are_read_by_their_letters() -> None:
     text = "Zyxwv (brk) 中文 ünïcödé it's o'clock <sil> [NOISE] aaa"
     units = [unit.text for unit in spoken_units(text, "en")]
     assert all(recognizer().phones(unit) for unit in units)
-    assert len(recognizer().hear(samples, units, "en").aligned) == len(units)
+    assert len(recognizer().recognize(samples, units, "en").aligned) == len(units)
 
 
 def test_it_does_not_transcribe() -> None:
@@ -175,7 +175,7 @@ def test_a_recogniser_without_memory_is_reported_each_time(copy: Path, monkeypat
 
     checker = Checker(lambda: ())
     with monkeypatch.context() as exhausted:
-        exhausted.setattr("studio.take_checks.recognizers.model_phones.ModelPhones.hear", fail)
+        exhausted.setattr("studio.take_checks.recognizers.model_phones.ModelPhones.recognize", fail)
         for _ in range(2):
             check = checker.check(request("The text.", copy))
             assert (check.verdict, check.error_code) == (Verdict.NOT_CHECKED, "out-of-memory")

@@ -41,16 +41,16 @@ def test_sense_voice_hears_words_and_characters_with_their_times(sense_voice: Se
 
 
 def test_sense_voice_aligns_the_expected_text_and_scores_what_was_not_said(sense_voice: SenseVoice) -> None:
-    hearing = sense_voice.hear(spoken([5, 6, 3], SENSE_VOICE_HZ), ["你", "好", "yes"], "zh")
-    assert [unit.score > 0.9 for unit in hearing.aligned if unit] == [True, True, True]
-    missing = sense_voice.hear(spoken([5, 3], SENSE_VOICE_HZ), ["你", "好", "yes"], "zh")
+    recognition = sense_voice.recognize(spoken([5, 6, 3], SENSE_VOICE_HZ), ["你", "好", "yes"], "zh")
+    assert [unit.score > 0.9 for unit in recognition.aligned if unit] == [True, True, True]
+    missing = sense_voice.recognize(spoken([5, 3], SENSE_VOICE_HZ), ["你", "好", "yes"], "zh")
     assert [round(unit.score) for unit in missing.aligned if unit] == [1, 0, 1]
 
 
 def test_sense_voice_says_nothing_about_characters_that_its_vocabulary_lacks(sense_voice: SenseVoice) -> None:
-    hearing = sense_voice.hear(spoken([5, 6], SENSE_VOICE_HZ), ["你", "龘", "好"], "zh")
-    assert hearing.aligned[1] is not None
-    assert hearing.aligned[1].score == 1.0
+    recognition = sense_voice.recognize(spoken([5, 6], SENSE_VOICE_HZ), ["你", "龘", "好"], "zh")
+    assert recognition.aligned[1] is not None
+    assert recognition.aligned[1].score == 1.0
 
 
 def test_sense_voice_joins_the_parts_of_a_long_recording(sense_voice: SenseVoice) -> None:
@@ -77,9 +77,9 @@ def test_parakeet_hears_words_without_punctuation(parakeet: ParakeetTdt) -> None
 
 
 def test_parakeet_aligns_the_expected_text(parakeet: ParakeetTdt) -> None:
-    hearing = parakeet.hear(spoken([1, 2], PARAKEET_HZ), ["oui", "non"], "fr")
-    assert [round(unit.score, 1) for unit in hearing.aligned if unit] == [1.0, 1.0]
-    missing = parakeet.hear(spoken([1, 2], PARAKEET_HZ), ["oui", "peut", "non"], "fr")
+    recognition = parakeet.recognize(spoken([1, 2], PARAKEET_HZ), ["oui", "non"], "fr")
+    assert [round(unit.score, 1) for unit in recognition.aligned if unit] == [1.0, 1.0]
+    missing = parakeet.recognize(spoken([1, 2], PARAKEET_HZ), ["oui", "peut", "non"], "fr")
     assert [round(unit.score) for unit in missing.aligned if unit] == [1, 0, 1]
     assert missing.aligned[2] is not None
     assert missing.aligned[2].from_seconds == pytest.approx(0.96, abs=0.09)

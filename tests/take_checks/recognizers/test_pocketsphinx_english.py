@@ -175,14 +175,14 @@ def test_a_recording_is_heard_the_same_after_any_other() -> None:
     samples, text = clip("Ada")
     words = [unit.text for unit in spoken_units(text, "en")][1:]  # a word too many in the audio
     first = PocketsphinxEnglish()
-    heard = first.hear(samples, words, "en")
-    assert first.hear(samples, words, "en") == heard
+    heard = first.recognize(samples, words, "en")
+    assert first.recognize(samples, words, "en") == heard
     later = PocketsphinxEnglish()
     for name in ("Miles", "Angus"):
         other, other_text = clip(name)
-        later.hear(other, [unit.text for unit in spoken_units(other_text, "en")], "en")
-    later.hear(np.zeros(SAMPLE_RATE, np.float32), ["Something", "else"], "en")
-    assert later.hear(samples, words, "en") == heard
+        later.recognize(other, [unit.text for unit in spoken_units(other_text, "en")], "en")
+    later.recognize(np.zeros(SAMPLE_RATE, np.float32), ["Something", "else"], "en")
+    assert later.recognize(samples, words, "en") == heard
 
 
 def test_words_that_the_lexicon_lacks_have_a_pronunciation() -> None:
@@ -201,4 +201,4 @@ def test_unusual_words_can_be_aligned() -> None:
     samples, _ = clip(VOICES[0])
     text = "Zyxwv (brk) 中文 ünïcödé it's o'clock <sil> [NOISE] aaa"
     units = [unit.text for unit in spoken_units(text, "en")]
-    assert len(recognizer().hear(samples, units, "en").aligned) == len(units)
+    assert len(recognizer().recognize(samples, units, "en").aligned) == len(units)

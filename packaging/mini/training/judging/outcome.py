@@ -50,7 +50,7 @@ class Outcome:
     description: str
     value: float
     requirement: Requirement | None = None
-    aside: str = ""
+    note: str = ""
 
     @property
     def is_met(self) -> bool | None:
@@ -65,7 +65,7 @@ class Outcome:
             "value": float(f"{self.value:.4g}") if self.value == self.value else None,
             "asked": f"{self.requirement.relation.value} {self.requirement.limit:g}" if self.requirement else None,
             "is_met": self.is_met,
-            "aside": self.aside,
+            "aside": self.note,
         }
 
 
@@ -80,4 +80,4 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def _described(outcome: Outcome) -> str:
-    return f"{outcome.description} ({outcome.aside})" if outcome.aside else outcome.description
+    return f"{outcome.description} ({outcome.note})" if outcome.note else outcome.description

@@ -57,7 +57,7 @@ def flow(examination: Examination) -> list[Outcome]:
                 f"flow.{short_name(speaker)}",
                 f"flow and vocoder from the synthesizer's own tokens, prompt {short_name(speaker)}: open word error rate",
                 examination.error_rate(sounds),
-                aside=f"the synthesizer's own {examination.original_error_rate(speaker):.2f}",
+                note=f"the synthesizer's own {examination.original_error_rate(speaker):.2f}",
             )
         )
     return outcomes
@@ -80,7 +80,7 @@ def tokenizer(examination: Examination) -> list[Outcome]:
             "tokenizer",
             "speech tokenizer on unseen prompts: pairs of sounds heard rightly",
             right / max(1, num_tokens),
-            aside=f"sounds wrong {errors / max(1, num_phones):.2f}",
+            note=f"sounds wrong {errors / max(1, num_phones):.2f}",
         )
     ]
 

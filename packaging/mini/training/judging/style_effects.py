@@ -48,8 +48,8 @@ def style_effects(examination: Examination) -> list[Outcome]:
             "voiced": features.voiced_share,
             "level": features.level_dbfs - plain.level_dbfs,
         }[kind]
-        aside = f"default {plain.voiced_share:.2f}" if kind == "voiced" else ""
-        outcomes.append(Outcome(f"wish.{preset}", description, value, requirement, aside))
+        note = f"default {plain.voiced_share:.2f}" if kind == "voiced" else ""
+        outcomes.append(Outcome(f"wish.{preset}", description, value, requirement, note))
     return outcomes
 
 

@@ -14,11 +14,11 @@ from training.corpus.utterance import SAMPLES_PER_TOKEN
 from training.shipping.respellings import cmu_respellings
 from training.trainers.reading import UNKNOWN_PHONE, phones_along
 from training.trainers.speech_lm_lines import spoken_form
-from training.trainers.tokenizer_batches import Spoiler, to_16k, whisper_log_mel
+from training.trainers.tokenizer_batches import Augmenter, to_16k, whisper_log_mel
 
 _SAMPLES_PER_TOKEN_16K = 640
 _LEAST_TOKENS = 20
-_SPOILED_SHARE = 0.6
+_AUGMENTED_SHARE = 0.6
 _OTHER_SPEED_SHARE = 0.5
 # Pieces joined from several utterances, so that words that are cut, repeated or omitted are learned as they sound.
 _SPLICED_SHARE = 0.35
@@ -67,7 +67,7 @@ class RecognizerLines:
 
     def draw(self, random: np.random.Generator, num_pieces: int, num_tokens: int) -> RecognizerBatch:
         """Return a batch with one speed."""
-        is_spoiled = random.random() < _SPOILED_SHARE
+        is_augmented = random.random() < _AUGMENTED_SHARE
         read = round(num_tokens * random.uniform(0.86, 1.16)) if random.random() < _OTHER_SPEED_SHARE else num_tokens
         samples = np.zeros((num_pieces, read * SAMPLES_PER_TOKEN), np.float32)
         phones = np.full((num_pieces, 2 * num_tokens), UNKNOWN_PHONE, np.int64)
@@ -79,7 +79,7 @@ class RecognizerLines:
             halves = ((np.arange(2 * length) + 0.5) * (read / num_tokens)).astype(np.int64)
             phones[row, : 2 * length], lengths[row] = own[np.minimum(halves, len(own) - 1)], length
         at_16k = to_16k(
-            torch.from_numpy(samples), num_tokens * _SAMPLES_PER_TOKEN_16K, Spoiler(random) if is_spoiled else None
+            torch.from_numpy(samples), num_tokens * _SAMPLES_PER_TOKEN_16K, Augmenter(random) if is_augmented else None
         )
         return RecognizerBatch(whisper_log_mel(at_16k), torch.from_numpy(4 * lengths), torch.from_numpy(phones))
 

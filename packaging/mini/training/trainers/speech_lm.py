@@ -213,7 +213,7 @@ def _validation(
             random,
         ),
     }
-    still = SequenceSettings(spoiled_speech=0.0)
+    still = SequenceSettings(corrupted_speech=0.0)
     maker = SequenceMaker(known, tokenizer, instructions, still, random) if known else None
     fixed = [maker.draw() for _ in range(64)] if maker else []
     batches = (

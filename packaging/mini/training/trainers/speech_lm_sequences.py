@@ -40,7 +40,7 @@ _PRESET_SHARE = 0.3  # share of instructions with the sentence of the preset, wh
 class SequenceSettings:
     """Shares and lengths of the kinds of sequences.
 
-    Prompt speech is predicted too, with ``prompt_weight``. ``spoiled_prompt`` and ``spoiled_speech`` are the largest
+    Prompt speech is predicted too, with ``prompt_weight``. ``corrupted_prompt`` and ``corrupted_speech`` are the largest
     shares of corrupted input tokens.
     """
 
@@ -49,8 +49,8 @@ class SequenceSettings:
     longest_prompt_seconds: float = 8.0
     longest_speech_seconds: float = 12.0
     prompt_weight: float = 0.5
-    spoiled_prompt: float = 0.4
-    spoiled_speech: float = 0.04
+    corrupted_prompt: float = 0.4
+    corrupted_speech: float = 0.04
     written_share: float = 0.05  # share of words in letters instead of phones, for names that are not in the dictionary
     tagged_share: float = 0.03  # share of words in phones, as in corrections by the user
     neutral_engine: str = "flite"  # accents whose pronunciation is the default without a prompt
@@ -170,8 +170,8 @@ class SequenceMaker:
         target_tokens = concatenated(asked_tokens(line.tokens, line.style) for line in target)
         heard = np.concatenate(
             [
-                self._spoiled(prompt_tokens, self._settings.spoiled_prompt),
-                self._spoiled(target_tokens, self._settings.spoiled_speech),
+                self._corrupted(prompt_tokens, self._settings.corrupted_prompt),
+                self._corrupted(target_tokens, self._settings.corrupted_speech),
             ]
         )
         pairs, colours = pairs_and_colours(heard)
@@ -187,7 +187,7 @@ class SequenceMaker:
             reading=np.minimum(np.append(np.concatenate(reading), len(text)), len(text)),
         )
 
-    def _spoiled(self, tokens: IntArray, most: float) -> IntArray:
+    def _corrupted(self, tokens: IntArray, most: float) -> IntArray:
         """Return ``tokens`` with up to a share ``most`` replaced, as by tokenizer errors: a neighbour's phone, any
         phone, or a level.
         """
@@ -203,8 +203,8 @@ class SequenceMaker:
         pairs = np.where(is_wrong & (kind < 0.6), neighbours, pairs)
         pairs = np.where(is_wrong & (kind >= 0.6) & (kind < 0.85), anywhere, pairs)
         colours = np.where(is_wrong & (kind > 0.7), colours[random.integers(num_tokens, size=num_tokens)], colours)
-        spoiled: IntArray = (pairs + NUM_PAIRS * colours).astype(np.int32)
-        return spoiled
+        corrupted: IntArray = (pairs + NUM_PAIRS * colours).astype(np.int32)
+        return corrupted
 
 
 def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> SequenceBatch:

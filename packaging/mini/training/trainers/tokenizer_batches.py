@@ -56,10 +56,10 @@ class TokenizerPieces:
         self._shares = np.cumsum(np.minimum(corpus.num_tokens[self._indices], num_tokens)).astype(np.float64)
         self._shares /= self._shares[-1]
 
-    def draw(self, random: np.random.Generator, num_pieces: int, *, is_spoiled: bool = True) -> TokenizerBatch:
+    def draw(self, random: np.random.Generator, num_pieces: int, *, is_augmented: bool = True) -> TokenizerBatch:
         """Return a batch with one speed: ``read`` spoken tokens last as long as ``num_tokens``."""
         wanted = self._num_tokens
-        read = round(wanted * random.uniform(0.86, 1.16)) if is_spoiled and random.random() < 0.6 else wanted
+        read = round(wanted * random.uniform(0.86, 1.16)) if is_augmented and random.random() < 0.6 else wanted
         samples = np.zeros((num_pieces, read * SAMPLES_PER_TOKEN), np.float32)
         pairs = np.full((num_pieces, wanted), -100, np.int64)
         colours = np.full((num_pieces, wanted), -100, np.int64)
@@ -73,8 +73,8 @@ class TokenizerPieces:
             length = len(own_pairs)
             pairs[row, :length], colours[row, :length], lengths[row] = own_pairs, own_colours, length
         heard = torch.from_numpy(samples)
-        spoiler = Spoiler(random) if is_spoiled else None
-        at_16k = to_16k(heard, wanted * _SAMPLES_PER_TOKEN_16K, spoiler)
+        augmenter = Augmenter(random) if is_augmented else None
+        at_16k = to_16k(heard, wanted * _SAMPLES_PER_TOKEN_16K, augmenter)
         return TokenizerBatch(
             whisper_log_mel(at_16k),
             torch.from_numpy(lengths * _FRAMES_PER_TOKEN),
@@ -100,7 +100,7 @@ def clip_colours(corpus: Corpus, index: int) -> npt.NDArray[np.int32]:
     return colours_of(f0_hz, median_f0_hz=float(np.median(voiced)) if len(voiced) else 1.0, style=style)
 
 
-def to_16k(samples: torch.Tensor, num_samples: int, spoiler: Spoiler | None = None) -> torch.Tensor:
+def to_16k(samples: torch.Tensor, num_samples: int, augmenter: Augmenter | None = None) -> torch.Tensor:
     """Return (batch, num_samples) at 16 kHz of ``samples`` (batch, n) at 24 kHz, at the resulting speed."""
     length = samples.shape[1]
     spectrum = torch.fft.rfft(samples)
@@ -109,13 +109,13 @@ def to_16k(samples: torch.Tensor, num_samples: int, spoiler: Spoiler | None = No
     if spectrum.shape[1] < num_bins:
         spectrum = torch.nn.functional.pad(spectrum, (0, num_bins - spectrum.shape[1]))
     spectrum = spectrum[:, :num_bins]
-    if spoiler is not None:
-        spectrum = spoiler(spectrum, num_samples)
+    if augmenter is not None:
+        spectrum = augmenter(spectrum, num_samples)
     heard: torch.Tensor = torch.fft.irfft(spectrum, n=num_samples)
     return heard * (num_samples / length)
 
 
-class Spoiler:
+class Augmenter:
     """Apply a random microphone, room, noise and level to the spectrum of each recording in a batch."""
 
     def __init__(self, random: np.random.Generator) -> None:
