@@ -14,6 +14,8 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from typing import TypeAlias
 
 # Control characters, line separators, and overrides of the writing direction, which can disguise a name.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -22,10 +24,13 @@ _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A ``template`` with a ``{name}`` or ``{name:.1f}`` for each fact. Other braces are kept."""
+    """A ``template`` with a ``{name}`` or ``{name:.1f}`` for each fact. Other braces are kept.
+
+    A fact that is a tuple of names is shown as a list, with the comma of the language.
+    """
 
     template: str
-    facts: Mapping[str, str | int | float | Message] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.text(str)
@@ -37,13 +42,22 @@ class Message:
             value = self.facts.get(place[1])
             if value is None:
                 return place[0]
+            if isinstance(value, tuple):
+                return translate(_COMMA.template).join(value)
             return value.text(translate) if isinstance(value, Message) else format(value, place[2] or "")
 
         return _PLACE.sub(fact, translate(self.template))
 
 
+Fact: TypeAlias = "str | int | float | tuple[str, ...] | Message"
+_COMMA = Message(", ")
+
+
 def wording(template: str, **facts: object) -> Message:
-    """Return a message or a part of one. An ``OSError`` is replaced by its reason, a path by its text."""
+    """Return a message or a part of one.
+
+    An ``OSError`` is replaced by its reason, a path by its text, and a list or tuple by a tuple of texts.
+    """
     return Message(template, {name: _normalized(value) for name, value in facts.items()})
 
 
@@ -57,23 +71,24 @@ def did_you_mean(names: Sequence[str]) -> str | Message:
     if not names:
         return ""
     *others, last = names
-    nearest = wording("{names} or {last}", names=", ".join(others), last=last) if others else last
+    nearest = wording("{names} or {last}", names=others, last=last) if others else last
     return wording(" Did you mean {names}?", names=nearest)
 
 
 def listed(parts: Sequence[Message]) -> Message:
-    """Return ``parts`` joined by semicolons."""
-    places = {str(number): part for number, part in enumerate(parts)}
-    return Message("; ".join(f"{{{name}}}" for name in places), places)
+    """Return ``parts`` joined by semicolons, those of the language."""
+    return reduce(lambda before, after: wording("{before}; {after}", before=before, after=after), parts)
 
 
-def _normalized(fact: object) -> str | int | float | Message:
+def _normalized(fact: object) -> Fact:
     if isinstance(fact, OSError):
         return _reason(fact)
     if isinstance(fact, BaseException):
         return getattr(fact, "full_message", None) or str(fact) or type(fact).__name__
     if isinstance(fact, numbers.Real):  # includes NumPy scalars
         return int(fact) if isinstance(fact, numbers.Integral) else float(fact)
+    if isinstance(fact, list | tuple):
+        return tuple(map(str, fact))
     return fact if isinstance(fact, str | Message) else str(fact)
 
 

@@ -45,6 +45,16 @@ def test_did_you_mean() -> None:
     assert str(did_you_mean(["a", "b", "c"])) == " Did you mean a, b or c?"
 
 
+def test_names_are_joined_with_the_comma_of_the_language() -> None:
+    chinese = {", ": "、", "{before}; {after}": "{before}；{after}", "missing: {names}": "缺少：{names}"}
+    said = wording("missing: {names}", names=["a.wav", Path("b.wav")])
+    assert str(said) == "missing: a.wav, b.wav"
+    assert said.text(lambda template: chinese.get(template, template)) == "缺少：a.wav、b.wav"
+    assert listed([said, said]).text(lambda template: chinese.get(template, template)) == (
+        "缺少：a.wav、b.wav；缺少：a.wav、b.wav"
+    )
+
+
 def test_listed_parts() -> None:
     assert str(listed([wording("missing: {names}", names="a"), Message("late")])) == "missing: a; late"
 

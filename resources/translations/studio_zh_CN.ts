@@ -878,6 +878,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>种子 {seed}</translation>
     </message>
     <message>
+        <source>{seconds:.1f} s</source>
+        <translation>{seconds:.1f} 秒</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -888,6 +892,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Comparing {shown} of {count} takes of this line</source>
         <translation>正在比较此行的 {shown} 个版本（共 {count} 个）</translation>
+    </message>
+    <message>
+        <source>Loudness matched (loudest take {difference})</source>
+        <translation>响度已匹配（最响的版本 {difference}）</translation>
     </message>
     <message>
         <source>{letter} is take {number}. The line is locked and keeps its take.</source>
@@ -940,10 +948,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>All takes are equally loud</source>
         <translation>各版本响度一致</translation>
-    </message>
-    <message>
-        <source>Loudness matched (loudest take -{difference})</source>
-        <translation>响度已匹配（最响的版本 −{difference}）</translation>
     </message>
     <message>
         <source>{letter} is take {number}, which is already chosen.</source>
@@ -1159,16 +1163,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>读音</translation>
     </message>
     <message>
-        <source>This project</source>
+        <source>Script dictionary</source>
+        <translation>脚本词典</translation>
+    </message>
+    <message>
+        <source>This script</source>
         <translation>此脚本</translation>
     </message>
     <message>
-        <source>All projects</source>
+        <source>All scripts</source>
         <translation>所有脚本</translation>
-    </message>
-    <message>
-        <source>Project dictionary</source>
-        <translation>脚本词典</translation>
     </message>
     <message>
         <source>Shared dictionary</source>
@@ -6223,6 +6227,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Free some space; the changes are then saved at once. Alternatively, save the script to another disk.</source>
         <translation>请释放一些空间，更改会立即保存；也可以将脚本保存到其他磁盘。</translation>
+    </message>
+    <message>
+        <source>{before}; {after}</source>
+        <translation>{before}；{after}</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>、</translation>
     </message>
 </context>
 <context>

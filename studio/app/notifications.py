@@ -84,7 +84,7 @@ class NotificationBar(QFrame):
         self._timer.timeout.connect(self.hide)
         self._offer.clicked.connect(self._on_offer)
         self._close.clicked.connect(self.hide)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setProperty("role", "card")
         self._offer.hide()
         self.hide()
 

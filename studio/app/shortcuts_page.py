@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.actions import MENUS, Actions
+from studio.app.translation import join_names
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
@@ -92,7 +93,7 @@ class ShortcutsPage(QWidget):
         for item in self._items():
             action_id = item.data(0, _ACTION_ROLE)
             # Return and Enter can have the same name.
-            item.setText(1, ", ".join(dict.fromkeys(_shown(key) for key in self._actions.keys(action_id))))
+            item.setText(1, join_names(dict.fromkeys(_shown(key) for key in self._actions.keys(action_id))))
             font = item.font(1)
             font.setBold(action_id in self._actions.own_keys)
             item.setFont(1, font)
@@ -123,7 +124,7 @@ class ShortcutsPage(QWidget):
     def _warn(self) -> None:
         chosen = self._chosen
         others = self._actions.users_of(self._new_keys()) - {chosen or ""} if chosen else set()
-        names = ", ".join(sorted(self._actions.title(other).rstrip("…") for other in others))
+        names = join_names(sorted(self._actions.title(other).rstrip("…") for other in others))
         self._warning.setText(
             self.tr("Already used by: {actions}. Assigning it removes it there.").format(actions=names) if names else ""
         )

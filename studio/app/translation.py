@@ -24,11 +24,18 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 QT_TRANSLATE_NOOP("QKeySequenceEdit", "Press shortcut")
 QT_TRANSLATE_NOOP("QLineEdit", "&Undo")
 QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")
+# Of studio.messages, without letters, which is why the extraction of its templates does not find it.
+QT_TRANSLATE_NOOP("Errors", "{before}; {after}")
 
 
 def join_phrases(phrases: Iterable[str]) -> str:
     """Join translated phrases with the comma of the interface language."""
     return QCoreApplication.translate("Phrases", ", ").join(phrases)
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Join names or numbers with the comma of a list, in Chinese “、”."""
+    return QCoreApplication.translate("Errors", ", ").join(names)
 
 
 def join_sentences(sentences: Iterable[str]) -> str:

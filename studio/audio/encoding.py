@@ -97,7 +97,7 @@ def encoding_named(name: str) -> SoundEncoding:
         remedy="Choose one of {known}.",
         name=name,
         did_you_mean=did_you_mean(near),
-        known=", ".join(ENCODINGS),
+        known=list(ENCODINGS),
     )
 
 

@@ -281,7 +281,7 @@ class AudioWriter:
                 remedy="Choose a name that ends in one of {known}.",
                 suffix=self._path.suffix or wording("a file without a suffix"),
                 file=self._path.name,
-                known=", ".join(_ENCODING_OF_SUFFIX),
+                known=list(_ENCODING_OF_SUFFIX),
             )
         return encoding
 

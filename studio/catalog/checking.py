@@ -61,7 +61,7 @@ def require_complete(folder: Path) -> str:
             "The model in {folder} is incomplete: {missing} is missing.",
             remedy="Install the model again, or import a complete copy.",
             folder=folder.name,
-            missing=", ".join(missing),
+            missing=missing,
         )
     return name
 

@@ -136,5 +136,5 @@ def _total_failure(tried: Sequence[ModelSource], errors: Sequence[StudioError]) 
     return SourceUnreachable(
         "None of the sources of models can be reached: {hosts}.",
         remedy="Check the internet connection. Downloaded data is kept. Or import the model from a folder.",
-        hosts=", ".join(httpx2.URL(source.endpoint).host for source in tried),
+        hosts=[httpx2.URL(source.endpoint).host for source in tried],
     )

@@ -213,7 +213,7 @@ def why_not_loadable(name: str) -> StudioError | None:
                 if can_be_downloaded
                 else "Remove the model, then import a complete copy.",
                 name=name,
-                files=", ".join(status.damaged if status else ()),
+                files=status.damaged if status else (),
             )
         case ModelState.PARTIAL | ModelState.AVAILABLE:
             return ModelNotFound(

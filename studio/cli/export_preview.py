@@ -13,7 +13,7 @@ from studio.export.plan import ExportPlan
 
 def print_findings(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        lines = f"lines {number_ranges(finding.line_numbers)}: " if finding.line_numbers else ""
+        lines = f"lines {', '.join(number_ranges(finding.line_numbers))}: " if finding.line_numbers else ""
         print_message(f"timbre: {lines}{finding.message}")
 
 

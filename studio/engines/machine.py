@@ -113,7 +113,7 @@ def device_named(name: str, *, num_threads: int | None = None) -> Device:
         "No GPU that PyTorch can use matches “{wish}”.",
         remedy="Choose one of: {places}.",
         wish=name,
-        places=", ".join(["cpu", *(f"{gpu.torch_name} ({gpu.name})" for gpu in found)]),
+        places=["cpu", *(f"{gpu.torch_name} ({gpu.name})" for gpu in found)],
     )
 
 

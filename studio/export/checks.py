@@ -212,8 +212,8 @@ def expected_seconds(text: str) -> float:
     return max(_LEAST_SECONDS, wide * _SECONDS_PER_WIDE_LETTER + (len(text) - wide) * _SECONDS_PER_LETTER)
 
 
-def number_ranges(numbers: Sequence[int]) -> str:
-    """Return sorted ``numbers`` as text such as ``3, 5–8``; a long list ends with an ellipsis."""
+def number_ranges(numbers: Sequence[int]) -> list[str]:
+    """Return sorted ``numbers`` as texts such as ``3`` and ``5–8``; a long list ends with an ellipsis."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][1] + 1:
@@ -221,7 +221,7 @@ def number_ranges(numbers: Sequence[int]) -> str:
         else:
             ranges.append([number, number])
     shown = [str(first) if first == last else f"{first}–{last}" for first, last in ranges[:_MOST_RANGES]]
-    return ", ".join([*shown, *(["…"] if len(ranges) > _MOST_RANGES else [])])
+    return [*shown, *(["…"] if len(ranges) > _MOST_RANGES else [])]
 
 
 def _error_of(find_voice: Callable[[str | None], object], name: str | None) -> StudioError | None:

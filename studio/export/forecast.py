@@ -44,7 +44,7 @@ def orphan_findings(found: Forecast) -> tuple[Finding, ...]:
     more = ["…"] if len(found.orphans) > _MOST_NAMES else []
     message = wording(
         "Files of earlier exports that this one does not contain are kept: {names} ({count}).",
-        names=", ".join([*names, *more]),
+        names=[*names, *more],
         count=len(found.orphans),
     )
     return (Finding(FindingKind.UNUSED, message),)

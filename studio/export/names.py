@@ -141,7 +141,7 @@ class NamePattern:
                 remedy="Use {known}.",
                 field=field,
                 did_you_mean=did_you_mean([f"{{{name}}}" for name in near[:1]]),
-                known=", ".join(f"{{{name}}}" for name in self._fields),
+                known=[f"{{{name}}}" for name in self._fields],
             )
         if spec and not (spec.isascii() and spec.isdigit() and 1 <= int(spec) <= 100):
             raise UnusableSetting(

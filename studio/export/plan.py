@@ -95,10 +95,10 @@ class ExportSettings:
                 "The sample rate {sample_rate} Hz is not supported.",
                 remedy="Choose {known}.",
                 sample_rate=self.sample_rate,
-                known=", ".join(str(rate) for rate in SAMPLE_RATES),
+                known=[str(rate) for rate in SAMPLE_RATES],
             )
         if self.sample_rate not in self.encoding.sample_rates:
-            supported = ", ".join(str(rate) for rate in SAMPLE_RATES if rate in self.encoding.sample_rates)
+            supported = [rate for rate in SAMPLE_RATES if rate in self.encoding.sample_rates]
             raise UnusableSetting(
                 "{format} does not support {sample_rate} Hz.",
                 remedy="Choose {known}.",
@@ -139,7 +139,7 @@ class ExportSettings:
                 remedy="Choose {known}.",
                 standard=standard.title,
                 sample_rate=self.sample_rate,
-                known=", ".join(str(rate) for rate in SAMPLE_RATES if rate in standard.limits[Criterion.SAMPLE_RATE]),
+                known=[str(rate) for rate in SAMPLE_RATES if rate in standard.limits[Criterion.SAMPLE_RATE]],
             )
 
     @property

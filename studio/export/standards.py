@@ -140,6 +140,6 @@ def standard_named(name: str) -> AudioStandard:
     found = STANDARDS.get(name.strip().lower())
     if found is None:
         raise UnusableSetting(
-            "“{name}” is not a known standard.", remedy="Choose one of {known}.", name=name, known=", ".join(STANDARDS)
+            "“{name}” is not a known standard.", remedy="Choose one of {known}.", name=name, known=list(STANDARDS)
         )
     return found

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from studio.catalog.checking import is_allowed_file
-from studio.messages import Message
+from studio.messages import Fact, Message
 from studio.paths import resources
 
 # Account names that identify no one and are common parts of paths.
@@ -57,10 +57,12 @@ def without_values(text: str) -> str:
 
 def without_facts(wording: Message) -> Message:
     """Replace the names of voices, texts and files in a message with placeholders."""
-    facts: dict[str, str | int | float | Message] = {}
+    facts: dict[str, Fact] = {}
     for name, value in wording.facts.items():
         if isinstance(value, Message):
             facts[name] = without_facts(value)
+        elif isinstance(value, tuple):
+            facts[name] = tuple(map(without_values, value)) if name in _KEPT_FACTS else f"‹{name}›"
         elif not isinstance(value, str) or name in _KEPT_FACTS or is_allowed_file(value):
             facts[name] = without_values(value) if isinstance(value, str) else value
         else:

@@ -113,7 +113,7 @@ class Project:
         return wording(
             "{count} invalid values in this script were replaced by defaults: {names}.",
             count=len(replaced),
-            names=", ".join(dict.fromkeys(replaced)),
+            names=list(dict.fromkeys(replaced)),
         )
 
     @property

@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication, QComboBox, QDateEdit
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QDateEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyleOptionButton,
+)
 from pytestqt.qtbot import QtBot
 
 from studio import paths
@@ -235,3 +244,34 @@ def test_the_arrow_of_a_date_is_drawn_without_a_bevel(qapp: QApplication, qtbot:
     right = range(picture.width() - 24, picture.width())
     darkest = min(picture.pixelColor(x, y).lightness() for x in right for y in range(picture.height()))
     assert darkest >= QColor(LIGHT.quiet).lightness() - 10
+
+
+@pytest.mark.parametrize("appearance", [Appearance.LIGHT, Appearance.DARK])
+def test_the_box_to_check_in_a_list_stands_out(qapp: QApplication, qtbot: QtBot, appearance: Appearance) -> None:
+    apply_theme(qapp, appearance)
+    boxes = QListWidget()
+    item = QListWidgetItem("", boxes)
+    item.setCheckState(Qt.CheckState.Unchecked)
+    qtbot.addWidget(boxes)
+    boxes.show()
+    area = boxes.visualItemRect(item).adjusted(0, 0, 40 - boxes.visualItemRect(item).width(), 0)
+    picture = boxes.viewport().grab(area).toImage()
+    colors = theme_colors(boxes.palette())
+    drawn = {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
+    assert max(contrast(each, colors.surface) for each in drawn) >= 3
+
+
+def test_the_focus_ring_of_a_check_box_is_not_cut_off(qapp: QApplication, qtbot: QtBot) -> None:
+    """The box was two pixels larger with the focus than without it, and a low row cut it off."""
+    apply_theme(qapp, Appearance.LIGHT)
+    box = QCheckBox("x")
+    qtbot.addWidget(box)
+    box.setFixedHeight(16)
+    box.show()
+    option = QStyleOptionButton()
+    box.initStyleOption(option)
+    sizes = []
+    for state in (QStyle.StateFlag.State_None, QStyle.StateFlag.State_HasFocus):
+        option.state = QStyle.StateFlag.State_Enabled | state
+        sizes.append(box.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, box).size())
+    assert sizes[0] == sizes[1] == QSize(16, 16)

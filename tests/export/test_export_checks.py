@@ -137,10 +137,10 @@ def test_chinese_letters_take_longer_to_speak() -> None:
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((3,), "3"),
-        ((3, 5, 6, 7), "3, 5–7"),
-        (tuple(range(1, 40, 2)), "1, 3, 5, 7, 9, 11, 13, 15, …"),
+        ((3,), ["3"]),
+        ((3, 5, 6, 7), ["3", "5–7"]),
+        (tuple(range(1, 40, 2)), [*"13579", "11", "13", "15", "…"]),
     ],
 )
-def test_line_numbers_are_shown_as_ranges(numbers: tuple[int, ...], words: str) -> None:
+def test_line_numbers_are_shown_as_ranges(numbers: tuple[int, ...], words: list[str]) -> None:
     assert number_ranges(numbers) == words

@@ -156,13 +156,13 @@ class DictionaryDialog(QDialog):
         self.setWindowTitle(self.tr("Pronunciation"))
         self._editor = editor
         self._global_words = global_words
-        self.project_page = PronunciationPage(self.tr("Project dictionary"), self._count_lines)
+        self.project_page = PronunciationPage(self.tr("Script dictionary"), self._count_lines)
         self.global_page = PronunciationPage(self.tr("Shared dictionary"), self._count_lines)
         self.pages = (self.project_page, self.global_page)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Pronunciation"))
-        self.tabs.addTab(self.project_page, self.tr("This project"))
-        self.tabs.addTab(self.global_page, self.tr("All projects"))
+        self.tabs.addTab(self.project_page, self.tr("This script"))
+        self.tabs.addTab(self.global_page, self.tr("All scripts"))
         self._error_line = ErrorLine()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         layout = QVBoxLayout(self)

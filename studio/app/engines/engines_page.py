@@ -62,7 +62,7 @@ class StageCard(QFrame):
 
     def __init__(self, view: StageView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setProperty("role", "card")
         self._view = view
         self._title = QLabel()
         self._title.setProperty("role", "title")

@@ -9,6 +9,7 @@ from studio.app.error_text import words_of
 from studio.app.export_dialog.export_options import ExportCheck
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.translation import join_names
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.export.checks import Finding, number_ranges
 
@@ -77,7 +78,7 @@ class FindingsList(QWidget):
         if not numbers:
             return words
         template = self.tr("Line {numbers}: {words}") if len(numbers) == 1 else self.tr("Lines {numbers}: {words}")
-        return template.format(numbers=number_ranges(numbers), words=words)
+        return template.format(numbers=join_names(number_ranges(numbers)), words=words)
 
     @property
     def _current(self) -> Finding | None:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
+from studio.app.translation import join_names, join_sentences
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -118,7 +119,7 @@ class CompareDialog(QDialog):
         self.resize(fit_to_screen(560, self.sizeHint().height()))
 
     def _key_help(self) -> str:
-        letters = ", ".join(entry.letter for entry in self._comparison.entries)
+        letters = join_names(entry.letter for entry in self._comparison.entries)
         return self.tr(
             "{letters}: switch to that take at the same position. X: next. Space: play or stop. "
             "R: play all. Enter: choose."
@@ -182,12 +183,16 @@ class CompareDialog(QDialog):
         created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         parts = [self.tr("Take {number}").format(number=take.number)]
         if take.id == self._chosen_take():
-            parts[0] += " " + self.tr("(chosen)")
+            parts[0] = join_sentences([parts[0], self.tr("(chosen)")])
         if take.is_kept:
             parts.append(self.tr("kept"))
         if not take.is_complete:
             parts.append(self.tr("stopped"))
-        parts += [f"{take.audio_seconds:.1f} s", self.tr("seed {seed}").format(seed=take.seed), created]
+        parts += [
+            self.tr("{seconds:.1f} s").format(seconds=take.audio_seconds),
+            self.tr("seed {seed}").format(seed=take.seed),
+            created,
+        ]
         if self._comparison.is_ready:
             parts.append(_decibels(entry.gain_db))
         return " · ".join(parts)
@@ -220,7 +225,7 @@ class CompareDialog(QDialog):
             self._levels.setText(self.tr("All takes are equally loud"))
         else:
             self._levels.setText(
-                self.tr("Loudness matched (loudest take -{difference})").format(difference=f"{loudest:.1f} dB")
+                self.tr("Loudness matched (loudest take {difference})").format(difference=_decibels(-loudest))
             )
         self._show_entries()
 
@@ -278,7 +283,7 @@ def _highlighted(palette: QPalette) -> QPalette:
 
 
 def _decibels(gain_db: float) -> str:
-    return "±0 dB" if gain_db > -0.05 else f"−{-gain_db:.1f} dB"
+    return "±0\N{NO-BREAK SPACE}dB" if gain_db > -0.05 else f"−{-gain_db:.1f}\N{NO-BREAK SPACE}dB"
 
 
 def _quiet(words: str) -> QLabel:

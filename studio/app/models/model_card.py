@@ -32,6 +32,7 @@ from studio.app.models.model_text import (
 )
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.translation import join_names
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.catalog.installed import ModelState, ModelStatus
 
@@ -57,7 +58,7 @@ class ModelCard(QFrame):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = name
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setProperty("role", "card")
         self.setAccessibleName(name)
         self._status: ModelStatus | None = None
         self._mark = QLabel()
@@ -190,7 +191,7 @@ class ModelCard(QFrame):
     def _description(self, status: ModelStatus) -> str:
         if status.damaged:
             return self.tr("Missing or damaged: {files}. Repair the model to use it.").format(
-                files=", ".join(status.damaged)
+                files=join_names(status.damaged)
             )
         words = ability_text(status.known) if status.known is not None else ""
         if status.state is ModelState.UNSUPPORTED:

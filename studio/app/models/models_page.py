@@ -34,6 +34,7 @@ from studio.app.models.model_text import advice_text, recommended_model, size_te
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
 from studio.app.synthesis.task_reporter import TaskReporter
+from studio.app.translation import join_names
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -209,7 +210,7 @@ class ModelsPage(QDialog):
     def _show_check(self, result: CheckResult) -> None:
         if not result.is_intact:
             words = self.tr("{name}: {files} damaged. “Repair” downloads only these files.")
-            self._show_message(words.format(name=result.name, files=", ".join(result.damaged)), "bad")
+            self._show_message(words.format(name=result.name, files=join_names(result.damaged)), "bad")
         elif result.is_learned:
             words = self.tr("{name}: complete. Checksums recorded for the next verification.")
             self._show_message(words.format(name=result.name), "good")

@@ -133,16 +133,18 @@ QAbstractSpinBox::up-arrow {{ image: url("{marks}/up-{shade}.svg"); width: 10px;
 QAbstractSpinBox::down-arrow {{ image: url("{marks}/down-{shade}.svg"); width: 10px; height: 10px; }}
 
 QCheckBox, QRadioButton {{ spacing: 6px; }}
-QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {quiet};
-    background: {surface}; }}
-QCheckBox::indicator {{ border-radius: 3px; }}
+QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator {{ width: 14px; height: 14px;
+    border: 1px solid {quiet}; background: {surface}; }}
+QCheckBox::indicator, QAbstractItemView::indicator {{ border-radius: 3px; }}
 QRadioButton::indicator {{ border-radius: 8px; }}
-QCheckBox::indicator:hover, QRadioButton::indicator:hover {{ border-color: {accent}; }}
-QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent};
+QCheckBox::indicator:hover, QRadioButton::indicator:hover, QAbstractItemView::indicator:hover {{
+    border-color: {accent}; }}
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/check-{shade}.svg"); }}
 QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/dot-{shade}.svg"); }}
-QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border: 2px solid {focus_mark}; }}
+QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ width: 12px; height: 12px;
+    border: 2px solid {focus_mark}; }}
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border}; background: {ground}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {faint}; }}
 
@@ -165,6 +167,7 @@ QScrollBar::handle:hover, QScrollBar::handle:pressed {{ background: {faint}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 
+QFrame[role="card"] {{ border: 1px solid {border}; border-radius: {radius}px; }}
 QGroupBox {{ border: 1px solid {border}; border-radius: {radius}px; margin-top: 10px; padding-top: 6px; }}
 QGroupBox::title {{ subcontrol-origin: margin; left: 8px; padding: 0 4px; color: {quiet}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}

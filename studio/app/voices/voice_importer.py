@@ -150,7 +150,7 @@ class VoiceImporter(QObject):
         elif found.recordings:
             self._create_all(found.recordings)
         if not found.num_usable:
-            names = ", ".join(path.name for path in found.others[:3])
+            names = [path.name for path in found.others[:3]]
             self.failed.emit(
                 UnreadableClip(
                     "{names}: no usable audio found." if names else "No usable audio found in this folder.",

@@ -47,7 +47,7 @@ class CollapsiblePanel(QFrame):
         super().__init__(parent)
         self._is_folded = is_folded
         self._is_busy = False
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setProperty("role", "card")
         self.body = QWidget()
         self._title = QLabel(wordWrap=True)
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

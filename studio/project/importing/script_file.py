@@ -178,7 +178,7 @@ def read_file(path: Path) -> ScriptFile:
         remedy="Choose one of {known}, or copy and paste the text.",
         suffix=path.suffix or wording("a file without a suffix"),
         file=name,
-        known=", ".join(SCRIPT_SUFFIXES),
+        known=list(SCRIPT_SUFFIXES),
     )
 
 

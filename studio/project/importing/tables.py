@@ -48,7 +48,7 @@ _NAMES = {
     Field.FILE_NAME: ("file", "filename", "path", "output", "audio", "wav", "文件", "文件名", "路径"),
     Field.SPEED: ("speed", "rate", "语速", "速度"),
     Field.PAUSE: ("pause", "pauseafter", "gap", "停顿", "间隔"),
-    Field.NOTE: ("note", "notes", "comment", "comments", "remark", "direction", "备注", "注释", "说明"),
+    Field.NOTE: ("note", "notes", "comment", "comments", "remark", "direction", "备注", "备忘", "注释", "说明"),
 }
 _FIELD_OF_NAME = {name: field for field, names in _NAMES.items() for name in names}
 # A column called "name" contains characters if another column contains files, else it contains files.
@@ -219,7 +219,7 @@ def _notices(table: Table, mapping: ColumnMapping) -> tuple[Message, ...]:
     unused = [title for at, title in enumerate(table.columns) if at not in mapping.values()]
     if not unused or not table.has_names:
         return ()
-    return (wording("Columns kept but not used: {names}.", names=", ".join(unused)),)
+    return (wording("Columns kept but not used: {names}.", names=unused),)
 
 
 def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:

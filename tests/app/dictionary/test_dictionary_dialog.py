@@ -83,7 +83,7 @@ def test_both_dictionaries_are_shown(dialog: DictionaryDialog) -> None:
     assert shown(dialog.global_page, 0) == ["SQL", "sequel", ""]
     case = dialog.global_page.model.index(0, CASE)
     assert dialog.global_page.model.data(case, Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
-    assert dialog.project_page.table.accessibleName() == "Project dictionary"
+    assert dialog.project_page.table.accessibleName() == "Script dictionary"
 
 
 def test_the_text_sent_to_the_model_is_shown(dialog: DictionaryDialog) -> None:

@@ -149,7 +149,7 @@ def test_blind_mode_is_remembered(bench: Bench, window: MainWindow) -> None:
     bench.live(0.05)
     assert [words.split(" ·")[0] for words in dialog.details] == ["Take 1", "Take 2", "Take 3 (chosen)"]
     assert "−" in dialog.details[2], "how much the loudest is turned down"
-    assert "±0 dB" in dialog.details[0]
+    assert "±0\N{NO-BREAK SPACE}dB" in dialog.details[0]
     assert not bench.settings[COMPARES_BLINDLY]
     leave(bench, dialog)
 
