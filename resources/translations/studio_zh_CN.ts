@@ -3017,10 +3017,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>Ray 的身份验证未开启，任何能访问其端口的程序都可以在此执行代码。</translation>
     </message>
     <message>
-        <source>Remove the folder “speculator” of the model, or download its files again.</source>
-        <translation>请删除模型文件夹中的“speculator”文件夹，或重新下载其中的文件。</translation>
-    </message>
-    <message>
         <source>Request the stream_format “json” or “sse”.</source>
         <translation>请将 stream_format 设为“json”或“sse”。</translation>
     </message>
@@ -3293,12 +3289,48 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>该模型的 CUDA Graph 每步只计算一个 token</translation>
     </message>
     <message>
+        <source>Choose one: `timbre models import FOLDER --name NAME`.</source>
+        <translation>请指定其中一个：`timbre models import 文件夹 --name 模型名称`。</translation>
+    </message>
+    <message>
+        <source>Choose the one that was published for this model.</source>
+        <translation>请选择为该模型发布的推测模型。</translation>
+    </message>
+    <message>
+        <source>Install the model first, then import the speculator again.</source>
+        <translation>请先安装该模型，然后重新导入推测模型。</translation>
+    </message>
+    <message>
+        <source>Install the model first.</source>
+        <translation>请先安装该模型。</translation>
+    </message>
+    <message>
+        <source>Remove it on the Models page (Ctrl+M), or install it again.</source>
+        <translation>请在“模型”页面（Ctrl+M）移除它，或重新安装。</translation>
+    </message>
+    <message>
+        <source>The model that this speculator belongs to is not installed.</source>
+        <translation>尚未安装此推测模型所属的模型。</translation>
+    </message>
+    <message>
+        <source>The speculator may belong to several models: {names}.</source>
+        <translation>此推测模型可能属于多个模型：{names}。</translation>
+    </message>
+    <message>
+        <source>The speculator was not trained for {generation}.</source>
+        <translation>此推测模型不是为 {generation} 训练的。</translation>
+    </message>
+    <message>
         <source>signal {number}</source>
         <translation>信号 {number}</translation>
     </message>
     <message>
         <source>some words sound like others</source>
         <translation>有词读错</translation>
+    </message>
+    <message>
+        <source>speculator, {folder}</source>
+        <translation>推测模型，{folder}</translation>
     </message>
     <message>
         <source>speech recogniser, {folder}</source>
@@ -3343,10 +3375,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>the folder is not empty</source>
         <translation>文件夹不为空</translation>
-    </message>
-    <message>
-        <source>the folder of the model contains no speculator</source>
-        <translation>模型文件夹中没有推测模型</translation>
     </message>
     <message>
         <source>the installed {library} needs an NVIDIA driver of version 580 or later</source>
@@ -3745,12 +3773,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装 {library}（pip install &apos;timbre-studio[{extra}]&apos;）</translation>
     </message>
     <message>
+        <source>{model} is not available from {sources}.</source>
+        <translation>{sources} 不提供 {model}。</translation>
+    </message>
+    <message>
         <source>{model}; it does not fit into the memory of {gpu}</source>
         <translation>{model}；{gpu} 的显存放不下此模型</translation>
     </message>
     <message>
         <source>{model}; on {gpu}, prompt and line fit up to about {reduced:.0f} s in 16 bits, {exact:.0f} s in float32</source>
         <translation>{model}；在 {gpu} 上，参考音频与台词合计最长约 {reduced:.0f} 秒（16 位）或 {exact:.0f} 秒（float32）</translation>
+    </message>
+    <message>
+        <source>{name} belongs to the model {model}, which is not installed.</source>
+        <translation>{name} 属于模型 {model}，而该模型尚未安装。</translation>
     </message>
     <message>
         <source>{name} has no recording and works only with {own} models; the loaded model is a {generation} model.</source>
@@ -5383,6 +5419,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>no NVIDIA GPU; running on the CPU</source>
         <translation>未检测到 NVIDIA 显卡，使用 CPU 运行</translation>
+    </message>
+    <message>
+        <source>no speculator is installed for this model (Models page)</source>
+        <translation>未安装此模型的推测模型（可在“模型”页面安装）</translation>
     </message>
     <message>
         <source>none yet; built while the program is idle, or by `timbre engines build`</source>
@@ -8204,12 +8244,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>、</translation>
     </message>
     <message>
+        <source>Faster speech on a graphics card ({model})</source>
+        <translation>显卡语音加速（{model}）</translation>
+    </message>
+    <message>
         <source>{count} Chinese dialects</source>
         <translation>{count} 种汉语方言</translation>
     </message>
     <message>
         <source>licence {licence}</source>
         <translation>许可证 {licence}</translation>
+    </message>
+    <message>
+        <source>licence: see its page</source>
+        <translation>许可证见其发布页面</translation>
     </message>
     <message>
         <source>from {origin}</source>
@@ -8274,6 +8322,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{done} of {all} downloaded</source>
         <translation>已下载 {done}，共 {all}</translation>
+    </message>
+    <message>
+        <source>Generates the same takes in less time. Helps on an NVIDIA graphics card; on a processor, only without 8 bits. The program measures it on this computer and uses it only if it is faster.</source>
+        <translation>以更短的时间生成同样的音频。适用于 NVIDIA 显卡；在 CPU 上仅当不使用 8 位精度时有效。程序会在本机实测，只有更快时才使用。</translation>
     </message>
     <message>
         <source>Demonstration model; the others sound far better.</source>

@@ -26,7 +26,10 @@ _PROGRESS_BYTES = 1 << 20
 
 
 class FailoverInstallation:
-    """Installation of ``model`` from ``order``. ``stop.skip_source`` moves on to the next source at once."""
+    """Installation of ``model`` from ``order``. ``stop.skip_source`` moves on to the next source at once.
+
+    Raise ``SourceRefused`` if no source that is tried by itself has the model.
+    """
 
     def __init__(
         self,
@@ -41,6 +44,13 @@ class FailoverInstallation:
         self.stop = stop or CancelToken()
         self._model = model
         self._automatic = _having(model, order.automatic)
+        if not self._automatic:
+            raise SourceRefused(
+                "{model} is not available from {sources}.",
+                remedy="Choose another source (Settings, Models).",
+                model=model.name,
+                sources=[source_title(source) for source in order.automatic],
+            )
         self._sources = self._automatic + _having(model, order.others)
         self._variants = variants
         self._on_progress = on_progress

@@ -16,6 +16,7 @@ from typing import Any
 from studio import paths
 from studio.errors import IncompleteInstallation
 from studio.model.generations import GENERATIONS
+from studio.model.speculator_files import SPECULATOR_LAYOUT
 from studio.storage.json_input import read_json
 from studio.take_checks.recognizers.layouts import LAYOUT_OF
 
@@ -26,6 +27,7 @@ class Ability(Enum):
     STREAM = "stream"  # plays while still synthesising
     STORED_VOICES = "stored-voices"  # has built-in voices
     RECOGNIZE = "recognize"  # recognises speech, for checks of takes; cannot speak
+    SPECULATE = "speculate"  # makes the model that it belongs to faster; cannot speak
 
 
 class SourceKind(Enum):
@@ -60,6 +62,7 @@ class KnownModel:
     revisions: Mapping[SourceKind, str]
     files: tuple[ModelFile, ...]
     is_demonstration: bool = False  # a small model for a first try, far below the others in quality
+    about_bytes: int = 0  # the approximate size of a model without published sizes
 
     @property
     def can_be_downloaded(self) -> bool:
@@ -70,11 +73,15 @@ class KnownModel:
     def is_supported(self) -> bool:
         """Whether this version of the program can run it."""
         supported = {generation.name for generation in GENERATIONS}
-        return self.is_recognizer or self.generation in supported
+        return self.is_recognizer or self.is_speculator or self.generation in supported
 
     @property
     def is_recognizer(self) -> bool:
         return self.generation in LAYOUT_OF
+
+    @property
+    def is_speculator(self) -> bool:
+        return self.generation == SPECULATOR_LAYOUT
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -85,8 +92,8 @@ class KnownModel:
         return tuple(file for file in self.files if file.variant is None or file.variant in variants)
 
     def size_bytes(self, variants: frozenset[str] = frozenset()) -> int:
-        """Return the total of the published sizes. The files without one are a few kilobytes in all."""
-        return sum(file.size_bytes or 0 for file in self.files_of(variants))
+        """Return the total of the published sizes. The files without one are small, unless ``about_bytes`` is given."""
+        return self.about_bytes + sum(file.size_bytes or 0 for file in self.files_of(variants))
 
 
 def known_models() -> Mapping[str, KnownModel]:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from studio.catalog.archives import Archive, open_archive
 from studio.catalog.checking import is_allowed_file, require_complete
 from studio.catalog.folders import (
+    base_model,
     bundled_folder,
     check_model_name,
     delete_model,
     files_in,
     install_files,
     lock_model,
+    model_path,
     models_folder,
     require_free_space,
+    speculator_name,
     staging_folder,
     writing,
 )
@@ -33,9 +39,12 @@ from studio.catalog.installed import (
 )
 from studio.catalog.known import KnownModel, known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
+from studio.catalog.speculators import install_speculator, is_speculator_file, model_for, require_fitting
 from studio.errors import BadModelArchive, BadModelName, CannotWrite, DamagedModelFile
 from studio.messages import wording
+from studio.model.speculator_files import SETTINGS_FILE, SPECULATOR_FOLDER, is_speculator
 from studio.storage.atomic_file import atomic_path
+from studio.storage.json_input import parse_json
 from studio.take_checks.recognizers.layouts import LAYOUTS
 
 EXPORT_SUFFIX = ".zip"
@@ -50,52 +59,131 @@ def import_model(
     """Copy the model in ``path`` to the user's models and return its folder. A failed import leaves no files.
 
     ``name`` defaults to the name recorded in the export, or to that of the release with the same file sizes, or to
-    the name of the folder or archive.
+    the name of the folder or archive. A trained speculator is copied into the model ``name``, by default into the
+    installed model that it was trained for.
 
     Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,
-    ``DamagedModelFile``, ``UnknownGeneration``, ``BadModelSettings``, ``ModelBusy``, ``DiskFull``, ``CannotWrite``.
+    ``DamagedModelFile``, ``UnknownGeneration``, ``BadModelSettings``, ``WrongTensors``, ``ModelBusy``, ``DiskFull``,
+    ``CannotWrite``.
     """
     stop = stop or CancelToken()
     with open_archive(path, stop) as archive:
-        root = _root_of(archive.sizes, path)
-        members = {member: member.removeprefix(root) for member in archive.sizes if member.startswith(root)}
-        members = {member: target for member, target in members.items() if is_allowed_file(target)}
-        record = _record_in(archive, root)
-        sizes = {target: archive.sizes[member] for member, target in members.items()}
-        chosen = check_model_name(name or _default_name(record, sizes, root, path))
-        _require_unused_name(chosen)
-        staging, size = staging_folder(chosen), sum(sizes.values())
-        with lock_model(chosen):
-            delete_model(staging)
-            require_free_space(models_folder(), size, what=chosen)
-            try:
-                counter = ProgressCounter(Phase.COPYING, size, stop, on_progress)
-                files = {
-                    target: _copy_file(archive, member, target, staging, counter) for member, target in members.items()
-                }
-                require_complete(staging)
-                _compare_checksums(files, record, known_models().get(chosen))
-                origin = record.origin if record else str(path)
-                revision = record.revision if record else ""
-                write_record(staging, InstallRecord(chosen, origin, revision, tuple(files.values())))
-                return install_files(chosen, [*files, RECORD_NAME])
-            except BaseException:
-                delete_model(staging)
-                raise
+        root = _root_of(archive.sizes)
+        if root is not None:
+            return _import_model(archive, root, name, stop, on_progress)
+        if (found := _speculator_in(archive)) is not None:
+            root, settings = found
+            return _import_speculator(archive, root, settings, name=name, stop=stop, on_progress=on_progress)
+    raise BadModelArchive(
+        "{path} does not contain a model: cosyvoice*.yaml is missing.",
+        remedy="Choose the folder that contains llm.pt, flow.pt and hift.pt, or an archive of it.",
+        path=path,
+    )
 
 
-def _root_of(sizes: Mapping[str, int], path: Path) -> str:
+def _import_model(archive: Archive, root: str, name: str | None, stop: CancelToken, on_progress: OnProgress) -> Path:
+    members = _members(archive, root, is_allowed_file)
+    record = _record_in(archive, root)
+    sizes = {target: archive.sizes[member] for target, member in members.items()}
+    chosen = check_model_name(name or _default_name(record, sizes, root, archive.path))
+    _require_unused_name(chosen)
+    with lock_model(chosen), _staging(chosen) as staging:
+        files = _copy_files(archive, members, chosen, stop, on_progress)
+        require_complete(staging)
+        prefix = f"{SPECULATOR_FOLDER}/"
+        own = {target: file for target, file in files.items() if not target.startswith(prefix)}
+        _record_files(staging, chosen, own, record, archive.path)
+        if len(own) < len(files):
+            require_fitting(staging / SPECULATOR_FOLDER, staging)
+            others = [replace(file, path=file.path.removeprefix(prefix)) for file in files.values()]
+            of_speculator = {file.path: file for file in others if prefix + file.path in files}
+            record = _record_in(archive, root + prefix)
+            _record_files(staging / SPECULATOR_FOLDER, speculator_name(chosen), of_speculator, record, archive.path)
+        return install_files(chosen, [*files, RECORD_NAME])
+
+
+def _import_speculator(
+    archive: Archive, root: str, settings: Any, *, name: str | None, stop: CancelToken, on_progress: OnProgress
+) -> Path:
+    record = _record_in(archive, root)
+    recorded = base_model(record.name) if record else None
+    if name is None and recorded and (models_folder() / recorded).is_dir():
+        name = recorded
+    model = model_for(settings, name)
+    chosen = check_model_name(speculator_name(model))
+    _require_unused_name(chosen)
+    with lock_model(chosen), _staging(chosen) as staging:
+        files = _copy_files(archive, _members(archive, root, is_speculator_file), chosen, stop, on_progress)
+        _record_files(staging, chosen, files, record, archive.path)
+        return install_speculator(model, [*files, RECORD_NAME])
+
+
+@contextlib.contextmanager
+def _staging(name: str) -> Iterator[Path]:
+    """Provide the empty folder for the copy. It is deleted after a failure."""
+    staging = staging_folder(name)
+    delete_model(staging)
+    try:
+        yield staging
+    except BaseException:
+        delete_model(staging)
+        raise
+
+
+def _members(archive: Archive, root: str, is_allowed: Callable[[str], bool]) -> dict[str, str]:
+    """Return the members to copy, by their paths in the model."""
+    members = {member.removeprefix(root): member for member in archive.sizes if member.startswith(root)}
+    return {target: member for target, member in members.items() if is_allowed(target)}
+
+
+def _copy_files(
+    archive: Archive, members: Mapping[str, str], name: str, stop: CancelToken, on_progress: OnProgress
+) -> dict[str, RecordedFile]:
+    size = sum(archive.sizes[member] for member in members.values())
+    require_free_space(models_folder(), size, what=name)
+    counter = ProgressCounter(Phase.COPYING, size, stop, on_progress)
+    folder = staging_folder(name)
+    return {target: _copy_file(archive, member, target, folder, counter) for target, member in members.items()}
+
+
+def _record_files(
+    folder: Path, name: str, files: Mapping[str, RecordedFile], record: InstallRecord | None, path: Path
+) -> None:
+    """Compare the copied files with the ``record`` of the export and with the release, and write their own record."""
+    _compare_checksums(files, record, known_models().get(name))
+    origin = record.origin if record else str(path)
+    revision = record.revision if record else ""
+    write_record(folder, InstallRecord(name, origin, revision, tuple(files.values())))
+
+
+def _root_of(sizes: Mapping[str, int]) -> str | None:
     """Return the shallowest folder in the archive with a model or a recogniser, with a slash at its end."""
     found = [name for name in sizes if PurePosixPath(name).match("cosyvoice*.yaml")]
     found = found or [name for name in sizes if PurePosixPath(name).name in _RECOGNIZER_NETWORKS]
-    if not found:
-        raise BadModelArchive(
-            "{path} does not contain a model: cosyvoice*.yaml is missing.",
-            remedy="Choose the folder that contains llm.pt, flow.pt and hift.pt, or an archive of it.",
-            path=path,
-        )
-    shallowest = min(found, key=lambda name: (name.count("/"), name))
-    return shallowest[: shallowest.rfind("/") + 1]
+    return _folder_of(min(found, key=_depth)) if found else None
+
+
+def _speculator_in(archive: Archive) -> tuple[str, Any] | None:
+    """Return the shallowest folder with a speculator, with a slash at its end, and its settings."""
+    for name in sorted(archive.sizes, key=_depth):
+        if PurePosixPath(name).name == SETTINGS_FILE and archive.sizes[name] <= _MAX_RECORD_BYTES:
+            with archive.reading(), archive.open(name) as file:
+                content = file.read(_MAX_RECORD_BYTES)
+            try:
+                settings = parse_json(content)
+            except ValueError:
+                continue
+            if is_speculator(settings):
+                return _folder_of(name), settings
+    return None
+
+
+def _depth(name: str) -> tuple[int, str]:
+    return name.count("/"), name
+
+
+def _folder_of(name: str) -> str:
+    return name[: name.rfind("/") + 1]
 
 
 def _record_in(archive: Archive, root: str) -> InstallRecord | None:
@@ -110,14 +198,18 @@ def _default_name(record: InstallRecord | None, sizes: Mapping[str, int], root: 
     if record is not None:
         return record.name
     for model in known_models().values():
-        if model.files and all(sizes.get(file.path) == file.size_bytes for file in model.files_of() if file.size_bytes):
+        if (
+            model.files
+            and not model.is_speculator
+            and all(sizes.get(file.path) == file.size_bytes for file in model.files_of() if file.size_bytes)
+        ):
             return model.name
     folder = PurePosixPath(root).name
     return folder or (path.resolve().name if path.is_dir() else path.name.split(".")[0])
 
 
 def _require_unused_name(name: str) -> None:
-    if (models_folder() / name).exists() or (bundled_folder() / name).exists():
+    if model_path(name).exists() or (bundled_folder() / name).exists():
         raise BadModelName(
             "A model named {name} already exists.",
             remedy="Choose another name, or remove the existing model first.",
@@ -152,7 +244,8 @@ def _compare_checksums(
 ) -> None:
     """Compare the copied files with the record of the export, and with the release of the same name."""
     for file in record.files if record else ():
-        if is_allowed_file(file.path) and (file.path not in files or files[file.path].sha256 != file.sha256):
+        is_copied = is_allowed_file(file.path) or is_speculator_file(file.path)
+        if is_copied and (file.path not in files or files[file.path].sha256 != file.sha256):
             raise DamagedModelFile(
                 "{file} was damaged after the export.", remedy="Export the model again.", file=file.path
             )
@@ -175,9 +268,16 @@ def export_model(
     """
     if error := why_not_loadable(name):
         raise error
-    require_complete(folder)
-    record = read_record(folder)
-    exported = [path for path in files_in(folder) if is_allowed_file(path) or path == RECORD_NAME]
+    base = base_model(name)
+    if base is None:
+        require_complete(folder)
+    else:
+        require_fitting(folder, models_folder() / base)
+    is_exported = is_allowed_file if base is None else is_speculator_file
+    prefix = f"{SPECULATOR_FOLDER}/"
+    records = (RECORD_NAME, prefix + RECORD_NAME)
+    exported = [path for path in files_in(folder) if is_exported(path) or path in records]
+    recorded = _recorded_checksums(folder) | _recorded_checksums(folder / SPECULATOR_FOLDER, prefix)
     size = sum((folder / path).stat().st_size for path in exported)
     _require_writable_place(target)
     remedy = wording("Free some space, or choose another folder.")
@@ -186,11 +286,15 @@ def export_model(
     with writing(target), atomic_path(target) as part, zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:
         for path in exported:
             sha256 = _add_file(archive, folder / path, f"{name}/{path}", counter)
-            recorded = record.file(path) if record else None
-            if recorded is not None and recorded.sha256 != sha256:
+            if recorded.get(path, sha256) != sha256:
                 raise DamagedModelFile(
                     "{file} of {name} is damaged.", remedy="Repair the model first.", file=path, name=name
                 )
+
+
+def _recorded_checksums(folder: Path, prefix: str = "") -> dict[str, str]:
+    record = read_record(folder)
+    return {prefix + file.path: file.sha256 for file in record.files} if record else {}
 
 
 def _require_writable_place(target: Path) -> None:

@@ -18,8 +18,9 @@ from studio.engines.torch_candidates import TorchCandidate
 from studio.messages import wording
 from studio.model.checkpoint import sampled_digest
 from studio.model.config import Precision, SpeechLMConfig
+from studio.model.speculator_files import SETTINGS_FILE, SPECULATOR_FOLDER, WEIGHTS_FILE
 from studio.model.speech_lm import CachedSpeechLM, TorchSpeechLM
-from studio.model.speech_lm.dspark import FOLDER, SETTINGS_FILE, WEIGHTS_FILE, DSparkSpeculator, load_dspark
+from studio.model.speech_lm.dspark import DSparkSpeculator, load_dspark
 from studio.model.speech_lm.speculation import Speculator
 from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 
@@ -134,24 +135,26 @@ class TrainedGraphCandidate(SpeculativeGraphCandidate):
 
 def _with_speculator(found: Available | Unusable, target: EngineTarget) -> Available | Unusable:
     """Add the memory of the speculator to ``found``, or return that the model has none."""
-    folder = target.checkpoint.folder / FOLDER
+    folder = target.checkpoint.folder / SPECULATOR_FOLDER
     if isinstance(found, Unusable):
         return found
     if not (folder / SETTINGS_FILE).is_file():
-        return Unusable(wording("the folder of the model contains no speculator"))
+        return Unusable(wording("no speculator is installed for this model (Models page)"))
     weights = folder / WEIGHTS_FILE
     num_bytes = weights.stat().st_size if weights.is_file() else 0
     return replace(found, memory_bytes=found.memory_bytes + num_bytes)
 
 
 def _speculator_facts(target: EngineTarget) -> dict[str, str]:
-    weights = target.checkpoint.folder / FOLDER / WEIGHTS_FILE
+    weights = target.checkpoint.folder / SPECULATOR_FOLDER / WEIGHTS_FILE
     return {"speculator": sampled_digest(weights).hex() if weights.is_file() else ""}
 
 
 def _load_speculator(lm: TorchSpeechLM, target: EngineTarget, precision: Precision) -> DSparkSpeculator:
     first_speech_id = target.checkpoint.load_text_tokenizer().num_tokens
-    return load_dspark(lm, target.checkpoint.folder / FOLDER, first_speech_id=first_speech_id, precision=precision)
+    return load_dspark(
+        lm, target.checkpoint.folder / SPECULATOR_FOLDER, first_speech_id=first_speech_id, precision=precision
+    )
 
 
 # float16: on a CPU, weights are widened for several rows, which costs more than it saves; on a GPU, its steps have the

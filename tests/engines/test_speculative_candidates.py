@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import noise_models
 import pytest
 import torch
+from small_speculator import speculator_files
 from speech_lm_cases import LINE
 
 from studio.engines.candidate import Available, EngineTarget, Unusable, all_candidates, references_of
 from studio.engines.cuda_graph.speculative_lm import SpeculativeGraphSpeechLM
 from studio.engines.machine import processor
+from studio.engines.manager import EngineManager
+from studio.engines.overview import EngineStatus, Status
 from studio.engines.reference_io import record_reference
 from studio.engines.speculative_candidates import (
     CANDIDATES,
@@ -22,6 +26,7 @@ from studio.engines.speculative_candidates import (
     TrainedGraphCandidate,
 )
 from studio.engines.stage import Stage
+from studio.engines.store import EngineStore
 from studio.engines.task import TrialSize
 from studio.engines.torch_candidates import TorchCandidate
 from studio.engines.trials import TRIALS, time_interleaved
@@ -91,6 +96,35 @@ def test_speculators_need_memory_and_a_model_that_can_verify(tmp_path: Path, mon
         assert isinstance(found, Available)
         assert isinstance(other, Available)
         assert found.memory_bytes == other.memory_bytes + 1000
+
+
+def test_a_loaded_model_notices_that_its_speculator_is_installed_and_removed(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    for path in noise_models.V3.iterdir():
+        (model / path.name).symlink_to(path)
+    told: list[EngineStatus] = []
+    manager = EngineManager(
+        EngineTarget(open_checkpoint(model), processor(1)),
+        EngineStore(tmp_path / "store", limit_bytes=1 << 30),
+        modules=("studio.engines.torch_candidates", "studio.engines.speculative_candidates"),
+        on_change=told.append,
+    )
+
+    def status() -> Status:
+        views = next(stage for stage in manager.overview().stages if stage.stage is Stage.SPEECH_LM).candidates
+        return next(view for view in views if view.name == "torch-dspark-float32").status
+
+    assert status() is Status.UNUSABLE
+    (model / "speculator").mkdir()
+    for name, content in speculator_files().items():
+        (model / "speculator" / name).write_bytes(content)
+    manager.refresh()
+    assert status() is Status.UNTRIED
+    assert len(told) == 1
+    shutil.rmtree(model / "speculator")
+    manager.refresh()
+    assert status() is Status.UNUSABLE
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from studio.app.models.model_text import (
     state_icon,
     state_text,
     task_text,
+    title_text,
 )
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
@@ -58,11 +59,12 @@ class ModelCard(QFrame):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = name
+        title = title_text(name)
         self.setProperty("role", "card")
-        self.setAccessibleName(name)
+        self.setAccessibleName(title)
         self._status: ModelStatus | None = None
         self._mark = QLabel()
-        self._title = QLabel(name)
+        self._title = QLabel(title)
         self._title.setProperty("role", "title")
         self._state = ElidedLabel()
         self._advice = QLabel(wordWrap=True)
@@ -147,10 +149,10 @@ class ModelCard(QFrame):
     def show_speed(self, words: str, *, can_measure: bool) -> None:
         """Show the measured speed. ``can_measure`` tells whether the button is enabled; it needs an installed model."""
         status = self._status
-        is_here = status is not None and status.state in (ModelState.INSTALLED, ModelState.BUNDLED)
+        can_speak = status is not None and status.base is None and not status.is_recognizer
         self.speed.setText(words)
-        self.speed.setVisible(status is not None and status.state is not ModelState.UNSUPPORTED)
-        self.measure.setVisible(is_here)
+        self.speed.setVisible(can_speak and status is not None and status.state is not ModelState.UNSUPPORTED)
+        self.measure.setVisible(status is not None and status.is_loadable)
         self.measure.setEnabled(can_measure)
 
     def show_advice(self, words: str) -> None:
@@ -229,7 +231,7 @@ class ModelCard(QFrame):
                     self._offer(self._main, self.tr("Repair"), self._install)
                 self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
             case ModelState.INSTALLED | ModelState.BUNDLED:
-                if not is_used and not status.is_recognizer:
+                if not is_used and status.is_loadable:
                     self._offer(self._main, self.tr("Use"), self.use_wanted.emit)
                 self._fill_menu(status, is_used=is_used)
             case _:

@@ -30,7 +30,7 @@ from studio.app.models.first_run_panel import FirstRunPanel
 from studio.app.models.model_card import ModelCard
 from studio.app.models.model_speed import ModelSpeeds
 from studio.app.models.model_tasks import ModelTasks
-from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text
+from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text, title_text
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
 from studio.app.synthesis.task_reporter import TaskReporter
@@ -39,12 +39,13 @@ from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
-from studio.catalog.folders import models_folder
+from studio.catalog.folders import base_model, models_folder
 from studio.catalog.installed import ModelState
 from studio.catalog.known import known_models
 from studio.catalog.machine import MachineFacts, probe_machine
 from studio.catalog.sources import source_title
 from studio.catalog.transfer import EXPORT_SUFFIX
+from studio.engines.overview import EngineAction
 from studio.errors import StudioError, UnusableSetting
 from studio.health.log_file import note_shown
 from studio.remote.address import ServerAddress
@@ -210,12 +211,13 @@ class ModelsPage(QDialog):
     def _show_check(self, result: CheckResult) -> None:
         if not result.is_intact:
             words = self.tr("{name}: {files} damaged. “Repair” downloads only these files.")
-            self._show_message(words.format(name=result.name, files=join_names(result.damaged)), "bad")
+            names = join_names(result.damaged)
+            self._show_message(words.format(name=title_text(result.name), files=names), "bad")
         elif result.is_learned:
             words = self.tr("{name}: complete. Checksums recorded for the next verification.")
-            self._show_message(words.format(name=result.name), "good")
+            self._show_message(words.format(name=title_text(result.name)), "good")
         else:
-            self._show_message(self.tr("{name}: all files are intact.").format(name=result.name), "good")
+            self._show_message(self.tr("{name}: all files are intact.").format(name=title_text(result.name)), "good")
 
     def _show_message(self, words: str, role: str, error: StudioError | None = None) -> None:
         self._copy.offer_for(error)
@@ -278,11 +280,11 @@ class ModelsPage(QDialog):
         dialog.open()
 
     def _ask_to_remove(self, name: str) -> None:
-        status = self._tasks.status_of(name)
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("Remove {name} from this computer?").format(name=name))
-        size = size_text(status.size_bytes if status is not None else 0)
+        box.setText(self.tr("Remove {name} from this computer?").format(name=title_text(name)))
+        parts = [each.size_bytes for each in self._tasks.statuses if name in (each.name, each.base) and each.folder]
+        size = size_text(sum(parts))
         box.setInformativeText(self.tr("This frees {size}. Voices and scripts are kept.").format(size=size))
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
@@ -328,6 +330,7 @@ class ModelsController(QObject):
         # model tasks
         session.models.task_changed.connect(self._show_task)
         session.models.installed.connect(self._on_installed)
+        session.models.speculator_changed.connect(self._on_speculator_changed)
         session.models.failed.connect(self._on_failed)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         self._show_task()
@@ -403,9 +406,19 @@ class ModelsController(QObject):
         self._tasks.show_model_task(words, progress.share if progress is not None else None)
 
     def _on_installed(self, name: str) -> None:
-        if not self._is_page_shown and self.panel.isHidden():
-            words = self.tr("{name} is installed.").format(name=name)
+        if self._is_page_shown or not self.panel.isHidden():
+            return
+        words = self.tr("{name} is installed.").format(name=title_text(name))
+        if base_model(name) is None:
             self._notices.show_hint(words, offer=self.tr("Use"), call=lambda: self._choose(name))
+        else:
+            self._notices.show_hint(words)
+
+    def _on_speculator_changed(self, model: str) -> None:
+        """Let the loaded model find its new engines, or notice that they are gone."""
+        bridge = self._session.bridge
+        if model == self._name_in_use and bridge.engine_status is not None:
+            bridge.run(bridge.manage_engines(EngineAction.REFRESH))
 
     def _on_failed(self, error: StudioError) -> None:
         if not self._is_page_shown and self.panel.isHidden():

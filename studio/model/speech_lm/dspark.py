@@ -17,88 +17,25 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.nn.functional as F
 
-from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
 from studio.model.config import Precision
+from studio.model.speculator_files import (
+    SETTINGS_FILE,
+    WEIGHTS_FILE,
+    DSparkConfig,
+    not_readable,
+    read_config,
+    require_weights,
+    wrong_tensor,
+)
 from studio.model.speech_lm.decoder import KVCache, LayerTaps
 from studio.model.speech_lm.linear import Linear, pack
 from studio.model.speech_lm.network import rotate
 from studio.model.speech_lm.sampling import NEVER, RepetitionAwareSampler
 from studio.model.speech_lm.speculation import LineSpeculator
 from studio.model.stages import SpeechTokenRequest, TokenSampler
-from studio.storage.json_input import read_json
 
 if TYPE_CHECKING:
     from studio.model.speech_lm.torch_lm import TorchSpeechLM
-
-# In the model folder.
-FOLDER, SETTINGS_FILE, WEIGHTS_FILE = "speculator", "config.json", "model.safetensors"
-_REMEDY = "Remove the folder “speculator” of the model, or download its files again."
-_LARGEST = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class DSparkConfig:
-    """Settings from ``config.json``.
-
-    Attributes:
-        tapped_layers: Layers of the language model whose inputs the speculator reads.
-        mask_id: Id of the mask token, in the ids of text and speech together.
-        block_size: Number of tokens that are proposed in one run.
-    """
-
-    hidden_size: int
-    num_layers: int
-    num_heads: int
-    num_kv_heads: int
-    head_size: int
-    rope_theta: float
-    rms_norm_eps: float
-    tapped_layers: tuple[int, ...]
-    mask_id: int
-    block_size: int
-
-
-def read_config(path: Path) -> DSparkConfig:
-    """Read ``config.json``. Raise ``MissingModelFile``, ``DamagedModelFile``, ``BadModelSettings``."""
-    if not path.is_file():
-        raise MissingModelFile("{folder}/{file} is missing.", remedy=_REMEDY, folder=FOLDER, file=path.name)
-    try:
-        values = read_json(path)
-        layer = values["transformer_layer_config"]
-        rope = layer.get("rope_parameters") or layer
-        config = DSparkConfig(
-            hidden_size=int(layer["hidden_size"]),
-            num_layers=int(layer["num_hidden_layers"]),
-            num_heads=int(layer["num_attention_heads"]),
-            num_kv_heads=int(layer["num_key_value_heads"]),
-            head_size=int(layer.get("head_dim") or layer["hidden_size"] // layer["num_attention_heads"]),
-            rope_theta=float(rope.get("rope_theta", 1_000_000.0)),
-            rms_norm_eps=float(layer.get("rms_norm_eps", 1e-6)),
-            tapped_layers=tuple(int(index) for index in values["aux_hidden_state_layer_ids"]),
-            mask_id=int(values["mask_token_id"]),
-            block_size=int(values["block_size"]),
-        )
-    except (ValueError, TypeError, AttributeError, OverflowError, ArithmeticError, OSError) as error:
-        raise DamagedModelFile("{file} is not readable.", remedy=_REMEDY, file=path.name) from error
-    except KeyError as error:
-        raise BadModelSettings("{file} lacks {reason}.", remedy=_REMEDY, file=path.name, reason=error) from error
-    is_supported = (
-        values.get("speculators_model_type") == "dspark"
-        and values.get("markov_head_type", "vanilla") == "vanilla"
-        and values.get("sample_from_anchor", True)
-        and all(kind == "full_attention" for kind in layer.get("layer_types") or ())
-    )
-    sizes = (config.hidden_size, config.num_layers, config.num_heads, config.num_kv_heads, config.block_size)
-    if not (
-        is_supported
-        and all(1 <= size <= _LARGEST for size in sizes)
-        and config.block_size >= 2
-        and config.num_heads % config.num_kv_heads == 0
-        and config.head_size % 2 == 0
-        and config.tapped_layers
-    ):
-        raise BadModelSettings("{file} describes a speculator of an unsupported kind.", remedy=_REMEDY, file=path.name)
-    return config
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +69,7 @@ class DSparkSpeculator:
         self._layout = lm.config.layout
         self.device = device = lm.inputs.speech.device
         if max(config.tapped_layers) >= lm.config.backbone.num_layers:
-            raise _wrong("aux_hidden_state_layer_ids")
+            raise wrong_tensor("aux_hidden_state_layer_ids")
 
         def take(name: str, *shape: int) -> torch.Tensor:
             found = tensors.get(name)
@@ -141,14 +78,14 @@ class DSparkSpeculator:
                 or found.dim() != len(shape)
                 or any(wanted not in (-1, size) for wanted, size in zip(shape, found.shape, strict=True))
             ):
-                raise _wrong(name)
+                raise wrong_tensor(name)
             return found.float()
 
         def linear(*names: str, out: int, size: int, is_mixed: bool = False) -> Linear:
             weight = torch.cat([take(f"{name}.weight", -1, size) for name in names])
             biases = [tensors[f"{name}.bias"] for name in names if f"{name}.bias" in tensors]
             if len(weight) != out or len(biases) not in (0, len(names)):
-                raise _wrong(names[0])
+                raise wrong_tensor(names[0])
             bias = torch.cat(biases).float() if biases else None
             return pack(weight, bias, precision, device, is_mixed=is_mixed)
 
@@ -194,13 +131,13 @@ class DSparkSpeculator:
         if "embed_tokens.weight" in tensors:
             embeddings = tensors["embed_tokens.weight"]
             if embeddings.shape[1:] != (size,) or len(embeddings) <= max(mask, first + num_speech - 1):
-                raise _wrong("embed_tokens.weight")
+                raise wrong_tensor("embed_tokens.weight")
             rows, mask_row = embeddings[first : first + num_speech], embeddings[mask]
         else:  # later files leave out what the language model has
             rows = lm.inputs.speech[:num_speech]
             has_mask = 0 <= mask < first + len(lm.inputs.speech) and lm.inputs.speech.shape[1] == size
             if not has_mask:
-                raise _wrong("embed_tokens.weight")
+                raise wrong_tensor("embed_tokens.weight")
             mask_row = lm.inputs.text[mask] if mask < first else lm.inputs.speech[mask - first]
         self._embeddings = torch.cat((rows.float(), mask_row.float()[None])).to(device)  # the mask is the last row
         before, after = take("markov_head.markov_w1.weight", -1, -1), take("markov_head.markov_w2.weight", -1, -1)
@@ -208,14 +145,14 @@ class DSparkSpeculator:
         ids = torch.arange(len(head))
         if "d2t" in tensors:
             if tensors["d2t"].shape != ids.shape:
-                raise _wrong("d2t")
+                raise wrong_tensor("d2t")
             ids = ids + tensors["d2t"].long()
         if len(after) != len(head) or len(before) < first + num_speech:
-            raise _wrong("d2t")
+            raise wrong_tensor("d2t")
         is_speech = (ids >= first) & (ids < first + num_speech)
         self._tokens = (ids[is_speech] - first).to(device)  # of each column of the head
         if not len(self._tokens):
-            raise _wrong("d2t")
+            raise wrong_tensor("d2t")
         self._before = before[first : first + num_speech].to(device)
         self._after = pack(after[is_speech], None, precision, device)
         self._head = pack(head[is_speech], None, precision, device)
@@ -337,19 +274,9 @@ def load_dspark(lm: TorchSpeechLM, folder: Path, *, first_speech_id: int, precis
     from safetensors.torch import load_file  # noqa: PLC0415
 
     config, path = read_config(folder / SETTINGS_FILE), folder / WEIGHTS_FILE
-    if not path.is_file():
-        raise MissingModelFile("{folder}/{file} is missing.", remedy=_REMEDY, folder=FOLDER, file=path.name)
+    require_weights(path)
     try:
         tensors = load_file(path)
     except (OSError, safetensors.SafetensorError, ValueError) as error:
-        raise DamagedModelFile("{file} is not readable.", remedy=_REMEDY, file=path.name) from error
+        raise not_readable(path) from error
     return DSparkSpeculator(lm, config, tensors, first_speech_id=first_speech_id, precision=precision)
-
-
-def _wrong(name: str) -> WrongTensors:
-    return WrongTensors(
-        "In {file} of the speculator, {name} is missing or does not fit the model.",
-        remedy=_REMEDY,
-        file=WEIGHTS_FILE,
-        name=name,
-    )

@@ -21,9 +21,10 @@ from studio.engines.cuda_graph.flow import GraphedFlowDecoder
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.flow import FlowOptions, decoder
 from studio.model.flow.network import build_network
+from studio.model.speculator_files import DSparkConfig
 from studio.model.speech_lm import loading, speech_lm_of
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
-from studio.model.speech_lm.dspark import DSparkConfig, DSparkSpeculator
+from studio.model.speech_lm.dspark import DSparkSpeculator
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT

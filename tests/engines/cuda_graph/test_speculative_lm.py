@@ -20,8 +20,8 @@ from graph_cases import checkpoint_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samplers import ForcedSampler, GreedySampler
+from small_speculator import FIRST, write_speculator
 from speech_lm_cases import LINE, RecordingSampler, random_network, small_config
-from test_dspark import FIRST, write_speculator
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
 from studio.engines.cuda_graph.speculative_lm import LineVerifier, SpeculativeGraphSpeechLM, VerifiedLine

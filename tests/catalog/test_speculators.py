@@ -1,0 +1,332 @@
+"""Trained speculators: parts of installed models that are downloaded, verified, moved and removed like models."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import noise_models
+import pytest
+from hub_server import Fault, HubServer, Repository
+from small_speculator import REPOSITORY, known_speculator, speculator_files
+
+from studio.catalog.checking import check_model, discard_download, remove_model
+from studio.catalog.failover import FailoverInstallation
+from studio.catalog.installation import Installation
+from studio.catalog.installed import (
+    ModelState,
+    ModelStatus,
+    installed_models,
+    model_status,
+    model_statuses,
+    read_record,
+)
+from studio.catalog.known import KnownModel, SourceKind, known_models
+from studio.catalog.sources import SourceOrder, open_source
+from studio.catalog.transfer import export_model, import_model
+from studio.engines.candidate import Available, EngineTarget
+from studio.engines.machine import processor
+from studio.engines.speculative_candidates import CANDIDATES, TrainedCandidate
+from studio.errors import (
+    BadModelArchive,
+    BadModelName,
+    BadModelSettings,
+    DamagedModelFile,
+    DiskFull,
+    MissingModelFile,
+    ModelNotFound,
+    SourceRefused,
+    SourceUnreachable,
+    StudioError,
+    WrongTensors,
+)
+from studio.model.checkpoint import open_checkpoint
+
+MODEL, NAME = "Noise3", "Noise3-speculator"
+
+
+@dataclass
+class Place:
+    """A hub that offers a speculator, and a user with the model that it belongs to."""
+
+    hub: HubServer
+    known: KnownModel
+    folder: Path
+
+    @property
+    def speculator(self) -> Path:
+        return self.folder / MODEL / "speculator"
+
+    def install(self) -> Path:
+        source = open_source(SourceKind.HUGGING_FACE, self.hub.url)
+        return Installation(self.known, source, first_wait_seconds=0.01, num_attempts=1).run()
+
+    def offer(self, files: dict[str, bytes]) -> None:
+        self.hub.repositories[REPOSITORY] = Repository(files)
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether a loaded model may try the engine that needs it."""
+        target = EngineTarget(open_checkpoint(self.folder / MODEL), processor(1))
+        candidate = next(each for each in CANDIDATES if isinstance(each, TrainedCandidate))
+        return isinstance(candidate.probe(target), Available)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
+        monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    for variable in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
+    known = known_speculator(MODEL)
+    for module in ("known", "checking", "transfer", "speculators"):
+        monkeypatch.setattr(f"studio.catalog.{module}.known_models", lambda: {known.name: known})
+    import_model(noise_models.V3, name=MODEL)
+    with HubServer() as hub:
+        found = Place(hub, known, tmp_path / "timbre_data" / "models")
+        found.offer(speculator_files())
+        yield found
+
+
+def status_of(name: str = NAME) -> ModelStatus:
+    status = model_status(name)
+    assert status is not None
+    return status
+
+
+def changed(**changes: object) -> dict[str, bytes]:
+    files = speculator_files()
+    return files | {"config.json": json.dumps(json.loads(files["config.json"]) | changes).encode()}
+
+
+def test_the_known_speculators_belong_to_known_models() -> None:
+    found = [model for model in known_models().values() if model.is_speculator]
+    assert [model.name for model in found] == ["Fun-CosyVoice3-0.5B-2512-speculator", "CosyVoice2-0.5B-speculator"]
+    for model in found:
+        assert known_models()[model.name.removesuffix("-speculator")].can_be_downloaded
+        assert model.is_supported
+        assert set(model.repositories) == {SourceKind.HUGGING_FACE}
+        assert {file.path for file in model.files} == {"config.json", "model.safetensors"}
+        assert 4e8 < model.size_bytes() < 6e8
+
+
+def test_it_is_listed_after_its_model_and_only_if_that_is_installed(place: Place) -> None:
+    names = [status.name for status in model_statuses()]
+    assert names[names.index(MODEL) + 1] == NAME
+    status = status_of()
+    assert (status.state, status.base, status.is_loadable) == (ModelState.AVAILABLE, MODEL, False)
+    assert status.size_bytes == place.known.size_bytes()
+    remove_model(MODEL)
+    assert model_status(NAME) is None
+    with pytest.raises(ModelNotFound, match=f"belongs to the model {MODEL}, which is not installed"):
+        place.install()
+    assert place.hub.asked == []
+
+
+def test_it_is_downloaded_into_its_model_and_removed_alone(place: Place) -> None:
+    size = status_of(MODEL).size_bytes
+    assert not place.is_candidate
+    assert place.install() == place.speculator
+    assert place.is_candidate
+    assert {path.name: path.read_bytes() for path in place.speculator.iterdir()}.items() > speculator_files().items()
+    record = read_record(place.speculator)
+    assert record is not None
+    assert (record.name, record.origin) == (NAME, f"Hugging Face {REPOSITORY}")
+    assert status_of().state is ModelState.INSTALLED
+    assert (status_of(MODEL).state, status_of(MODEL).size_bytes) == (ModelState.INSTALLED, size)
+    assert NAME not in installed_models()
+    assert check_model(NAME).is_intact
+    assert check_model(MODEL).is_intact
+    assert remove_model(NAME)
+    assert not place.is_candidate
+    assert status_of().state is ModelState.AVAILABLE
+    assert status_of(MODEL).is_loadable
+    assert not remove_model(NAME)
+
+
+def test_an_interrupted_download_is_resumed_or_discarded(place: Place) -> None:
+    place.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
+    with pytest.raises(SourceUnreachable):
+        place.install()
+    assert status_of().state is ModelState.PARTIAL
+    assert 50_000 <= status_of().arrived_bytes < status_of().size_bytes
+    place.hub.asked.clear()
+    place.install()
+    assert any(asked.headers.get("range", "").startswith("bytes=5") for asked in place.hub.asked)
+    assert place.is_candidate
+    remove_model(NAME)
+    place.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
+    with pytest.raises(SourceUnreachable):
+        place.install()
+    discard_download(NAME)
+    assert status_of().state is ModelState.AVAILABLE
+
+
+def test_a_model_is_removed_with_its_speculator_and_its_unfinished_download(place: Place) -> None:
+    place.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
+    with pytest.raises(SourceUnreachable):
+        place.install()
+    remove_model(MODEL)
+    assert not list(place.folder.rglob("*.safetensors*"))
+    import_model(noise_models.V3, name=MODEL)
+    assert status_of().state is ModelState.AVAILABLE
+    place.install()
+    remove_model(MODEL)
+    assert not (place.folder / MODEL).exists()
+
+
+def test_free_space_is_checked_before_the_download(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
+    with pytest.raises(DiskFull, match="needs"):
+        place.install()
+    assert place.hub.served_bytes == {}
+
+
+def test_a_damaged_one_is_found_and_repaired_and_its_model_stays_usable(place: Place) -> None:
+    place.install()
+    weights = place.speculator / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    assert check_model(NAME).damaged == ("model.safetensors",)
+    assert check_model(MODEL).is_intact
+    assert (status_of().state, status_of(MODEL).state) == (ModelState.DAMAGED, ModelState.INSTALLED)
+    assert MODEL in installed_models()
+    with pytest.raises(DamagedModelFile):
+        export_model(NAME, place.speculator, place.folder / "out.zip")
+    place.hub.served_bytes.clear()
+    place.install()
+    assert set(place.hub.served_bytes) == {"model.safetensors"}
+    assert check_model(NAME).is_intact
+
+
+def test_one_without_a_record_is_verified_like_a_model_without_one(place: Place) -> None:
+    """Earlier versions required the user to copy the files."""
+    place.speculator.mkdir()
+    for name, content in speculator_files().items():
+        (place.speculator / name).write_bytes(content)
+    assert status_of().state is ModelState.INSTALLED
+    assert place.is_candidate
+    result = check_model(NAME)
+    assert (result.is_intact, result.is_learned, result.num_files) == (True, True, 2)
+    assert check_model(MODEL).is_intact
+    (place.speculator / "timbre-model.json").unlink()
+    (place.speculator / "model.safetensors").unlink()
+    assert status_of().damaged == ("model.safetensors",)
+
+
+def test_a_check_of_a_model_without_a_record_leaves_out_the_speculator(place: Place) -> None:
+    place.install()
+    (place.folder / MODEL / "timbre-model.json").unlink()
+    check_model(MODEL)
+    remove_model(NAME)
+    assert status_of(MODEL).state is ModelState.INSTALLED
+
+
+_WRONG: dict[str, tuple[Callable[[], dict[str, bytes]], type[StudioError], str]] = {
+    "another kind": (lambda: changed(speculators_model_type="eagle3"), BadModelSettings, "unsupported kind"),
+    "another generation": (
+        lambda: changed(speculators_config={"verifier": {"name_or_path": "yuekai/cosyvoice2_llm"}}),
+        WrongTensors,
+        "not trained for Fun-CosyVoice3",
+    ),
+    "a deeper model": (lambda: changed(aux_hidden_state_layer_ids=[2, 60]), WrongTensors, "does not fit the model"),
+    "a wider model": (lambda: changed(aux_hidden_state_layer_ids=[0, 1, 2]), WrongTensors, "does not fit the model"),
+    "no settings": (lambda: speculator_files() | {"config.json": b"[]"}, DamagedModelFile, "not readable"),
+    "a pickle": (lambda: speculator_files() | {"model.safetensors": b"\x80\x04code"}, DamagedModelFile, "not readable"),
+    "cut off": (
+        lambda: speculator_files() | {"model.safetensors": speculator_files()["model.safetensors"][:-9]},
+        DamagedModelFile,
+        "not readable",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", _WRONG)
+def test_one_that_does_not_fit_is_refused_with_a_sentence(place: Place, tmp_path: Path, kind: str) -> None:
+    make, error, words = _WRONG[kind]
+    place.offer(make())
+    with pytest.raises(error, match=words):
+        place.install()
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    for name, content in make().items():
+        (folder / name).write_bytes(content)
+    with pytest.raises((error, BadModelArchive)):
+        import_model(folder, name=MODEL)
+    assert not place.speculator.exists()
+    assert not list((place.folder / ".incoming").glob("Noise*"))
+    assert status_of().state is ModelState.AVAILABLE
+    assert status_of(MODEL).is_loadable
+
+
+def test_a_local_folder_is_copied_into_the_model_that_it_fits(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "downloads" / "anything"
+    folder.mkdir(parents=True)
+    for name, content in (speculator_files() | {"README.md": b"card", "train.py": b"print()"}).items():
+        (folder / name).write_bytes(content)
+    import_model(noise_models.V1, name="Old")  # for which there are none
+    assert import_model(folder) == place.speculator
+    assert {path.name for path in place.speculator.iterdir()} == {
+        *speculator_files(), "README.md", "timbre-model.json",
+    }  # fmt: skip
+    assert status_of().record is not None
+    with pytest.raises(BadModelName, match="already exists"):
+        import_model(folder)
+    remove_model(NAME)
+    import_model(noise_models.V2, name="Noise2")
+    with pytest.raises(BadModelName, match="may belong to several models: Noise2, Noise3"):
+        import_model(folder)
+    assert import_model(folder, name=MODEL) == place.speculator
+    (folder / "model.safetensors").unlink()
+    remove_model(NAME)
+    with pytest.raises(MissingModelFile, match=r"model\.safetensors is missing"):
+        import_model(folder, name=MODEL)
+    with pytest.raises(ModelNotFound, match="belongs to is not installed"):
+        import_model(folder, name="Nothing")
+
+
+def test_an_archive_of_a_model_contains_its_speculator(place: Place, tmp_path: Path) -> None:
+    place.install()
+    archive = tmp_path / "both.zip"
+    export_model(MODEL, place.folder / MODEL, archive)
+    remove_model(MODEL)
+    import_model(archive)
+    record = read_record(place.speculator)
+    assert record is not None
+    assert (record.name, record.origin) == (NAME, f"Hugging Face {REPOSITORY}")
+    assert check_model(MODEL).is_intact
+    assert check_model(NAME).is_intact
+    assert place.is_candidate
+    remove_model(NAME)
+    assert check_model(MODEL).is_intact
+
+
+def test_an_archive_of_a_speculator_is_imported_into_the_same_model(place: Place, tmp_path: Path) -> None:
+    place.install()
+    archive = tmp_path / "speculator.zip"
+    export_model(NAME, place.speculator, archive)
+    remove_model(NAME)
+    import_model(noise_models.V2, name="Noise2")
+    assert import_model(archive) == place.speculator
+    assert check_model(NAME).is_intact
+
+
+def test_a_model_folder_with_a_damaged_speculator_is_not_imported(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(noise_models.V3, folder)
+    (folder / "speculator").mkdir()
+    (folder / "speculator" / "config.json").write_bytes(speculator_files()["config.json"])
+    with pytest.raises(MissingModelFile, match=r"speculator/model\.safetensors is missing"):
+        import_model(folder, name="Copy")
+    assert "Copy" not in installed_models()
+
+
+def test_a_source_that_does_not_offer_it_is_refused_with_a_sentence(place: Place) -> None:
+    """They are on Hugging Face only."""
+    order = SourceOrder((open_source(SourceKind.MODEL_SCOPE, place.hub.url),))
+    with pytest.raises(SourceRefused, match="is not available from 127"):
+        FailoverInstallation(place.known, order).run()
