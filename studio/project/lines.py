@@ -16,6 +16,11 @@ from studio.model.options import Quality, SamplingOptions
 LONGEST_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
 LARGEST_SEED = 2**63 - 1
+_SPEED = wording("The speed")
+_PAUSE = wording("The pause in seconds")
+_VOLUME = wording("The volume in decibels")
+_FADE = wording("The fade in seconds")
+_SEED = wording("The seed")
 
 
 def new_id() -> str:
@@ -115,13 +120,13 @@ class Line:
     quality: Quality | None = None
 
     def __post_init__(self) -> None:
-        _require(wording("The speed"), self.speed, SLOWEST_SPEED, FASTEST_SPEED)
-        _require(wording("The pause in seconds"), self.pause_after_seconds, 0.0, LONGEST_PAUSE_SECONDS)
-        _require(wording("The volume in decibels"), self.gain_db, QUIETEST_GAIN_DB, LOUDEST_GAIN_DB)
-        _require(wording("The fade in seconds"), self.fade_in_seconds, 0.0, LONGEST_FADE_SECONDS)
-        _require(wording("The fade in seconds"), self.fade_out_seconds, 0.0, LONGEST_FADE_SECONDS)
+        _require(_SPEED, self.speed, SLOWEST_SPEED, FASTEST_SPEED)
+        _require(_PAUSE, self.pause_after_seconds, 0.0, LONGEST_PAUSE_SECONDS)
+        _require(_VOLUME, self.gain_db, QUIETEST_GAIN_DB, LOUDEST_GAIN_DB)
+        _require(_FADE, self.fade_in_seconds, 0.0, LONGEST_FADE_SECONDS)
+        _require(_FADE, self.fade_out_seconds, 0.0, LONGEST_FADE_SECONDS)
         if self.seed is not None:
-            _require(wording("The seed"), self.seed, 0, LARGEST_SEED)
+            _require(_SEED, self.seed, 0, LARGEST_SEED)
         object.__setattr__(self, "text", sanitize(self.text))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress, count, islice
+from operator import is_not
 
 from studio.errors import TakeNotFound
 from studio.project.details import ProjectDetails
@@ -36,6 +38,27 @@ class Script:
 
     def takes_of(self, line_id: str) -> tuple[Take, ...]:
         return self.takes.get(line_id, ())
+
+    # Successive scripts share all lines and takes that were not changed.
+
+    def changed_lines(self, before: Script) -> list[int]:
+        """Return the rows of lines that ``before`` does not contain."""
+        head, tail = shared_ends(before.lines, self.lines)
+        return [row for row in range(head, len(self.lines) - tail) if not before._has(self.lines[row])]
+
+    def changed_rows(self, before: Script) -> list[int]:
+        """Return the rows of lines that ``before`` does not contain, or that have other takes there."""
+        rows = self.changed_lines(before)
+        if self.takes is not before.takes:
+            other = {line_id for line_id, takes in self.takes.items() if before.takes.get(line_id) is not takes}
+            other |= before.takes.keys() - self.takes.keys()
+            rows = sorted({*rows, *(self.index_of[line_id] for line_id in other if line_id in self.index_of)})
+        return rows
+
+    def _has(self, line: Line) -> bool:
+        """Return whether the script contains this object."""
+        row = self.index_of.get(line.id)
+        return row is not None and self.lines[row] is line
 
     @cached_property
     def index_of(self) -> dict[str, int]:
@@ -71,3 +94,13 @@ class Script:
         if "line_of_take" in self.__dict__:
             script.__dict__["line_of_take"] = self.line_of_take
         return script
+
+
+def shared_ends(
+    before: Sequence[object], after: Sequence[object], *, differs: Callable[[object, object], bool] = is_not
+) -> tuple[int, int]:
+    """Return how many items at the start, and how many of the others at the end, are the same in both sequences."""
+    shorter = min(len(before), len(after))
+    head = next(compress(count(), map(differs, before, after)), shorter)
+    rest = shorter - head
+    return head, next(compress(count(), map(differs, islice(reversed(before), rest), reversed(after))), rest)

@@ -100,7 +100,7 @@ class Storage:
             self._checkpoints.request()
 
     def _ranks_of(self, before: Script, after: Script) -> dict[str, int]:
-        if after.lines is before.lines:
+        if after.index_of is before.index_of:
             return self._ranks
         changed = sort_keys(self._ranks, [line.id for line in before.lines], [line.id for line in after.lines])
         return {line.id: self._ranks[line.id] for line in after.lines if line.id not in changed} | changed
@@ -108,14 +108,12 @@ class Storage:
     def _write_lines(self, before: Script, after: Script, ranks: dict[str, int]) -> None:
         if after.lines is before.lines:
             return
-        known = {line.id: line for line in before.lines}
-        rows = [
-            line_row(line, ranks[line.id])
-            for line in after.lines
-            if known.get(line.id) is not line or self._ranks[line.id] != ranks[line.id]
-        ]
-        _put(self._connection, "lines", rows)
-        gone = known.keys() - ranks.keys()
+        rows, gone = set(after.changed_lines(before)), set[str]()
+        if ranks is not self._ranks:
+            rows |= {after.index_of[line_id] for line_id, rank in ranks.items() if self._ranks.get(line_id) != rank}
+            gone = self._ranks.keys() - ranks.keys()
+        written = [after.lines[row] for row in sorted(rows)]
+        _put(self._connection, "lines", [line_row(line, ranks[line.id]) for line in written])
         self._connection.executemany("DELETE FROM lines WHERE id = ?", [(line_id,) for line_id in gone])
 
     def _write_takes(self, before: Script, after: Script) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import ne
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from studio.project.changes import (
     RemoveTakes,
 )
 from studio.project.lines import Line, LineStyle
-from studio.project.script import Script
+from studio.project.script import Script, shared_ends
 from studio.project.takes import Take
 
 
@@ -170,3 +171,22 @@ def test_a_missing_take_is_an_error() -> None:
 
 def test_lone_surrogates_are_removed() -> None:
     assert Line(id="a", text="a\ud83db").text == "ab"
+
+
+def test_changed_rows_are_found_by_their_lines_and_takes() -> None:
+    before = script_of(*"abcde")
+    edited = before.with_edited({"b": replace(before.line("b"), text="B"), "d": replace(before.line("d"), text="D")})
+    assert edited.changed_rows(before) == [1, 3]
+    assert before.changed_rows(before) == []
+    longer = before.with_lines((*before.lines[:2], Line(id="new"), *before.lines[2:]))
+    assert longer.changed_rows(before) == [2]
+    assert before.changed_rows(longer) == []
+    spoken = before.with_takes({"c": (take_of("c", 1),)})
+    assert spoken.changed_lines(before) == []
+    assert spoken.changed_rows(before) == before.changed_rows(spoken) == [2]
+
+
+def test_shared_ends_do_not_overlap() -> None:
+    assert shared_ends("aaa", "aa", differs=ne) == (2, 0)
+    assert shared_ends("abc", "axc", differs=ne) == (1, 1)
+    assert shared_ends("", "abc", differs=ne) == (0, 0)

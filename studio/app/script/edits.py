@@ -115,7 +115,7 @@ def set_structure(script: Script, line_ids: Sequence[str], **fields: object) -> 
 
 def changed_rows(before: Script, after: Script) -> list[int]:
     """Return the rows of ``after`` whose line or takes differ; if none do, those whose position differs."""
-    rows = [row for row, line in enumerate(after.lines) if _differs(line.id, before, after)]
+    rows = [row for row in after.changed_rows(before) if _differs(after.lines[row].id, before, after)]
     if rows:
         return rows
     return [row for row, pair in enumerate(zip(before.lines, after.lines, strict=False)) if pair[0].id != pair[1].id]

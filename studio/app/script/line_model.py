@@ -6,8 +6,10 @@ Edits go to the project editor, which emits a signal for every change.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import IntEnum
+from operator import ne
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -22,7 +24,7 @@ from studio.app.script.row_words import slot_fit, time_text
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.project.lines import Heading, Line, LineState, LineStyle
-from studio.project.script import Script
+from studio.project.script import Script, shared_ends
 from studio.project.takes import Take
 from studio.project.text_places import TextRange, problem_ranges
 
@@ -396,36 +398,45 @@ class LineModel(QAbstractTableModel):
         if not self._has_verdicts and before.takes is not after.takes and _has_verdicts(after):
             self._has_verdicts = True
             self.first_verdict_arrived.emit()
-        old, new = [line.id for line in before.lines], [line.id for line in after.lines]
-        if old == new:
-            self._script = after
-        elif (gap := _contiguous_rows(old, new)) is not None:
-            self.beginInsertRows(QModelIndex(), *gap)
-            self._script = after
-            self.endInsertRows()
-            self._rows_changed(gap[1] + 1, self.rowCount() - 1)
-        elif (gap := _contiguous_rows(new, old)) is not None:
-            self.beginRemoveRows(QModelIndex(), *gap)
-            self._script = after
-            self.endRemoveRows()
-            self._rows_changed(gap[0], self.rowCount() - 1)
-        else:
-            self._on_lines_rearranged(old, after)
+        if before.index_of is not after.index_of:
+            self._change_order(before, after)
+        self._script = after
         if before is after or before.dictionary != after.dictionary:
             self._rows_changed(0, self.rowCount() - 1)
             return
-        for row, line in enumerate(after.lines):
-            old_row = before.index_of.get(line.id)
-            if old_row is not None and (
-                before.lines[old_row] is not line or before.takes.get(line.id) is not after.takes.get(line.id)
-            ):
-                self._rows_changed(row, row)
+        for rows in runs(row for row in after.changed_rows(before) if after.lines[row].id in before.index_of):
+            self._rows_changed(*rows)
 
-    def _on_lines_rearranged(self, old: list[str], after: Script) -> None:
+    def _change_order(self, before: Script, after: Script) -> None:
+        """Insert and remove rows, or move them if some lines only change places."""
+        head, tail = shared_ends(before.lines, after.lines)
+        old, new = ([line.id for line in each.lines[head : len(each.lines) - tail]] for each in (before, after))
+        same_above, same_below = shared_ends(old, new, differs=ne)
+        removed, added = old[same_above : len(old) - same_below], new[same_above : len(new) - same_below]
+        if not set(removed).isdisjoint(added):
+            self._move_rows(before, after)
+            return
+        first = head + same_above
+        if added:
+            place = first + len(removed)
+            self.beginInsertRows(QModelIndex(), place, place + len(added) - 1)
+            self._script = _with_both(before, after, place, after.lines[first : first + len(added)])
+            self.endInsertRows()
+        if removed:
+            self.beginRemoveRows(QModelIndex(), first, first + len(removed) - 1)
+            self._script = after
+            self.endRemoveRows()
+        self._script = after
+        if first + len(added) < self.rowCount():
+            self.dataChanged.emit(
+                self.index(first + len(added), Column.NUMBER), self.index(self.rowCount() - 1, Column.NUMBER)
+            )
+
+    def _move_rows(self, before: Script, after: Script) -> None:
         """Move selection and open editors with their lines."""
         self.layoutAboutToBeChanged.emit()
         persistent = self.persistentIndexList()
-        rows = [after.index_of.get(old[index.row()]) for index in persistent]
+        rows = [after.index_of.get(before.lines[index.row()].id) for index in persistent]
         self._script = after
         moved = [
             QModelIndex() if row is None else self.createIndex(row, index.column())
@@ -443,12 +454,21 @@ def _has_verdicts(script: Script) -> bool:
     return any(take.check is not None for takes in script.takes.values() for take in takes)
 
 
-def _contiguous_rows(shorter: list[str], longer: list[str]) -> tuple[int, int] | None:
-    """Return the first and last row of items only in ``longer``, if they are contiguous and nothing else differs."""
-    num_more = len(longer) - len(shorter)
-    if num_more <= 0:
-        return None
-    start = next(
-        (row for row, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), len(shorter)
-    )
-    return (start, start + num_more - 1) if shorter[start:] == longer[start + num_more :] else None
+def _with_both(before: Script, after: Script, place: int, added: Sequence[Line]) -> Script:
+    """Return the script in which the lines ``added`` are at ``place``, and the removed lines are not removed yet."""
+    lines = (*before.lines[:place], *added, *before.lines[place:])
+    return replace(after, lines=lines, takes={**before.takes, **after.takes})
+
+
+def runs(rows: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last row of each run of consecutive rows. ``rows`` is sorted."""
+    first = last = None
+    for row in rows:
+        if first is None or last is None:
+            first = row
+        elif row > last + 1:
+            yield first, last
+            first = row
+        last = row
+    if first is not None and last is not None:
+        yield first, last

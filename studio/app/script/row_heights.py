@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QTableView
 
-from studio.app.script.line_model import Index, LineModel
+from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.manuscript_delegate import ManuscriptDelegate
 
 _ROWS_AT_ONCE = 24
@@ -147,4 +147,5 @@ class RowHeights(QObject):
         self._view.viewport().update()
 
     def _on_data_changed(self, first: Index, last: Index) -> None:
-        self.add(range(first.row(), last.row() + 1))
+        if first.column() <= Column.TEXT <= last.column():
+            self.add(range(first.row(), last.row() + 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QCoreApplication,
@@ -38,7 +38,7 @@ from studio.app.script.delegates import (
 from studio.app.script.dragging_view import DraggingView
 from studio.app.script.edits import Match
 from studio.app.script.hidden_rows import HiddenRows
-from studio.app.script.line_model import Column, Index, LineModel
+from studio.app.script.line_model import Column, Index, LineModel, runs
 from studio.app.script.manuscript_delegate import ManuscriptDelegate
 from studio.app.script.row_heights import RowHeights
 from studio.app.script.row_order import RowOrder
@@ -199,7 +199,7 @@ class ScriptView(DraggingView):
             return
         self.setCurrentIndex(self._lines.index(rows[0], Column.TEXT))
         chosen = QItemSelection()
-        for first, last in _runs(sorted(rows)):
+        for first, last in runs(sorted(rows)):
             chosen.select(self._lines.index(first, 0), self._lines.index(last, len(Column) - 1))
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
@@ -420,12 +420,3 @@ class ScriptView(DraggingView):
         if line_id != self._last_line_id:
             self._last_line_id = line_id
             self.current_line_changed.emit(line_id)
-
-
-def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last row of each run of consecutive rows. ``rows`` is sorted."""
-    first = rows[0]
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
-        if following is None or following > row + 1:
-            yield first, row
-            first = following if following is not None else first

@@ -150,6 +150,32 @@ def test_only_changed_rows_are_updated(table: Table) -> None:
     assert changed == [(2, 2)]
 
 
+def test_neighbouring_rows_are_updated_together(table: Table) -> None:
+    """A change of thousands of lines stopped the window for seconds, because each row was updated by itself."""
+    changed: list[tuple[int, int]] = []
+    table.model.dataChanged.connect(lambda top, bottom: changed.append((top.row(), bottom.row())))
+    table.editor.push(EditLines({text: {"voice": "Anna"} for text in ("one", "two", "three", "five")}), "Voice")
+    assert changed == [(0, 2), (4, 4)]
+
+
+def test_replacing_a_line_moves_no_rows(table: Table) -> None:
+    moved: list[object] = []
+    table.model.layoutChanged.connect(lambda: moved.append(True))
+    pasted = tuple(Line(id=text, text=text) for text in ("six", "seven"))
+    table.editor.push(CompositeChange((InsertLines(3, pasted), RemoveLines(("three",)))), "Paste")
+    assert table.shown == ["one", "two", "six", "seven", "four", "five"]
+    table.editor.undo_stack.undo()
+    assert table.shown == list(TEXTS)
+    assert not moved
+
+
+def test_only_numbers_change_below_a_new_line(table: Table) -> None:
+    changed: list[tuple[int, int, int]] = []
+    table.model.dataChanged.connect(lambda top, end: changed.append((top.row(), end.row(), end.column())))
+    table.editor.push(InsertLines(2, (Line(id="six", text="six"),)), "Insert")
+    assert changed == [(3, 5, Column.NUMBER)]
+
+
 def test_every_cell_has_an_accessible_text(table: Table) -> None:
     for column in Column:
         words = table.model.index(0, column).data(Qt.ItemDataRole.AccessibleTextRole)
