@@ -86,6 +86,7 @@ class Storage:
         with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
             with sqlite.transaction(self._connection):
+                self._delete_takes(before, after)  # first: deleting a line searches all takes for those of the line
                 self._write_lines(before, after, ranks)
                 self._write_takes(before, after)
                 if after.dictionary is not before.dictionary:
@@ -116,13 +117,16 @@ class Storage:
         _put(self._connection, "lines", [line_row(line, ranks[line.id]) for line in written])
         self._connection.executemany("DELETE FROM lines WHERE id = ?", [(line_id,) for line_id in gone])
 
+    def _delete_takes(self, before: Script, after: Script) -> None:
+        if after.takes is before.takes:
+            return
+        gone = dict(_changed(before, after)).keys() - dict(_changed(after, before)).keys()
+        self._connection.executemany("DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in gone])
+
     def _write_takes(self, before: Script, after: Script) -> None:
         if after.takes is before.takes:
             return
         known, wanted = dict(_changed(before, after)), dict(_changed(after, before))
-        self._connection.executemany(
-            "DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in known.keys() - wanted]
-        )
         rows = [take_row(take) for take_id, take in wanted.items() if known.get(take_id) is not take]
         _put(self._connection, "takes", rows)
         self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
@@ -352,11 +356,14 @@ def _write_dictionary(connection: sqlite3.Connection, script: Script) -> None:
 
 
 def _put(connection: sqlite3.Connection, table: str, rows: list[dict[str, object]]) -> None:
-    """Insert or update rows. Deleting first would violate foreign keys."""
+    """Insert or update rows. Deleting first would violate foreign keys.
+
+    Ids are not set again, because SQLite would look for each id in all rows that refer to it.
+    """
     if not rows:
         return
     names = list(rows[0])
-    updates = ", ".join(f"{name} = excluded.{name}" for name in names)
+    updates = ", ".join(f"{name} = excluded.{name}" for name in names if name != "id")
     statement = (
         f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"  # noqa: S608 - constant names
         f" ON CONFLICT (id) DO UPDATE SET {updates}"
