@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from operator import attrgetter, eq, is_
 
 from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator, QStandardItemModel
@@ -38,6 +39,11 @@ from studio.voices.voice import Voice
 
 _SHORTEST_NAME = 9  # letters of a voice or style name visible at any width of the dock
 _LEAST_NUMBER_PIXELS = 72
+_ID = attrgetter("id")
+_SHOWN_FIELDS = (
+    "voice", "style", "speed", "quality", "pause_after_seconds", "gain_db", "fade_in_seconds", "fade_out_seconds",
+    "character", "note", "seed", "file_name", "sampling",
+)  # fmt: skip
 _SPEED_STEPS = 20  # slider steps per unit of speed
 
 
@@ -53,6 +59,7 @@ class LineSettingsForm(QWidget):
         self._styles = styles
         self._line: Line | None = None
         self._lines: tuple[Line, ...] = ()  # the lines that edits change: selected and not locked
+        self._mixed: frozenset[str] = frozenset()  # the fields in which they differ
         self._voices: tuple[Voice, ...] = ()
         self._is_showing = False
         self._scope = QLabel(wordWrap=True)
@@ -144,7 +151,7 @@ class LineSettingsForm(QWidget):
 
     def leave(self, line_ids: Sequence[str]) -> None:
         """Report unfinished edits, unless all edited lines are in ``line_ids``."""
-        if {line.id for line in self._lines} - set(line_ids):
+        if not {line.id for line in self._lines}.issubset(line_ids):
             self.commit()
 
     def commit(self) -> None:
@@ -154,14 +161,16 @@ class LineSettingsForm(QWidget):
 
     def show_lines(self, line: Line | None, selected: Sequence[Line]) -> None:
         """Show the current ``line``, if any; edits apply to the ``selected`` lines."""
-        ids_before = self._shown_ids
+        line_id_before, before = self._line.id if self._line else None, self._lines
         self._line = line
         self._lines = tuple(each for each in selected if not each.is_locked)
-        is_other = self._shown_ids != ids_before
+        if self._lines != before:
+            self._mixed = _mixed_fields(self._lines)
+        is_other = (line.id if line else None) != line_id_before or not _are_versions(self._lines, before)
         self.setEnabled(line is not None and bool(self._lines))
         if line is None:
             return
-        shown = line if line in self._lines or not self._lines else self._lines[0]
+        shown = line if not self._lines or any(map(partial(is_, line), self._lines)) else self._lines[0]
         self._is_showing = True
         self._show_scope()
         self._show_voice(shown)
@@ -294,12 +303,8 @@ class LineSettingsForm(QWidget):
     def _refresh(self) -> None:
         self.show_lines(self._line, self._lines)
 
-    @property
-    def _shown_ids(self) -> tuple[str | None, ...]:
-        return (self._line.id if self._line else None, *(line.id for line in self._lines))
-
     def _is_mixed(self, field: str) -> bool:
-        return len({getattr(line, field) for line in self._lines}) > 1
+        return field in self._mixed
 
     def _show_scope(self) -> None:
         self._scope.setText(self.tr("Changes apply to %n line(s)", "", len(self._lines)))
@@ -332,7 +337,7 @@ class LineSettingsForm(QWidget):
         self._speed_slider.setValue(round(line.speed * _SPEED_STEPS))
 
     def _show_seed(self, line: Line, *, is_other: bool) -> None:
-        is_mixed = len({each.seed is None for each in self._lines}) > 1
+        is_mixed = self._is_mixed("seed") and len({each.seed is None for each in self._lines}) > 1
         state = Qt.CheckState.Unchecked if line.seed is None else Qt.CheckState.Checked
         self._is_seed_fixed.setTristate(is_mixed)
         self._is_seed_fixed.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
@@ -404,6 +409,19 @@ class LineSettingsForm(QWidget):
         if voice.transcript:
             return self.tr("Zero-shot mode. Best likeness: this voice has a transcript.")
         return self.tr("Cross-lingual mode. Add a transcript for a closer likeness.")
+
+
+def _mixed_fields(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the names of the fields in which ``lines`` differ."""
+    if len(lines) < 2:
+        return frozenset()
+    values = {name: list(map(attrgetter(name), lines)) for name in _SHOWN_FIELDS}
+    return frozenset(name for name, found in values.items() if found.count(found[0]) < len(found))
+
+
+def _are_versions(lines: Sequence[Line], others: Sequence[Line]) -> bool:
+    """Return whether both are versions of the same lines, in the same order."""
+    return len(lines) == len(others) and all(map(eq, map(_ID, lines), map(_ID, others)))
 
 
 def _side_by_side(*widgets: QWidget) -> QWidget:

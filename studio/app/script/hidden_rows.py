@@ -70,16 +70,19 @@ class HiddenRows(QObject):
         self._folded.intersection_update(
             {line_id for line_id in self._folded if line_id in script.index_of and script.line(line_id).heading}
         )
-        hidden = folded_lines(self._lines.sections, script, self._folded) if self._folded else set()
+        if self._folded or self._shown is not None or self._view.verticalHeader().sectionsHidden():
+            self._hide_and_show(folded_lines(self._lines.sections, script, self._folded) if self._folded else set())
+        self._heights.measure_visible()
+        self._view.viewport().update()
+        self.changed.emit()
+
+    def _hide_and_show(self, folded: set[str]) -> None:
         shown_again = []
-        for row, line in enumerate(script.lines):
-            is_hidden = line.id in hidden if self._shown is None else line.id not in self._shown
+        for row, line in enumerate(self._lines.script.lines):
+            is_hidden = line.id in folded if self._shown is None else line.id not in self._shown
             if is_hidden != self._view.isRowHidden(row):
                 self._view.setRowHidden(row, is_hidden)
                 if not is_hidden:
                     shown_again.append(row)
         if shown_again:
             self._heights.add(shown_again)
-        self._heights.measure_visible()
-        self._view.viewport().update()
-        self.changed.emit()

@@ -18,7 +18,7 @@ from studio.app.checking.verdicts import VerdictMark, mark_of
 from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
 from studio.app.script.line_statuses import LineStatusStore, odd_length_warning
-from studio.app.script.outline import Section, seconds_of, sections_of
+from studio.app.script.outline import LengthCache, Section, seconds_of, sections_of
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.row_words import slot_fit, time_text
 from studio.app.widgets.painting_guard import paints_safely
@@ -94,6 +94,7 @@ class LineModel(QAbstractTableModel):
         # The script in the view. While the editor emits a change, its own script is already newer.
         self._script = editor.script
         self._sections: tuple[Script, list[Section]] | None = None  # sections of ``_script``
+        self._lengths = LengthCache()
         self._has_verdicts = _has_verdicts(editor.script)
         self._statuses = line_statuses
         self._style_text = style_text
@@ -119,12 +120,16 @@ class LineModel(QAbstractTableModel):
     def sections(self) -> list[Section]:
         """Chapters and scenes in their order."""
         if self._sections is None or self._sections[0] is not self._script:
-            self._sections = (self._script, sections_of(self._script))
+            self._sections = (self._script, sections_of(self._script, self._lengths))
         return self._sections[1]
 
     @property
     def has_slots(self) -> bool:
         return any(line.slot is not None for line in self._script.lines)
+
+    def cell_text(self, row: int, column: Column) -> str:
+        """Return the text of a cell."""
+        return self._display_text(self.line_at(row), column, row)
 
     def state_of(self, line: Line) -> LineState:
         status = self._statuses.of(line.id)
@@ -386,6 +391,7 @@ class LineModel(QAbstractTableModel):
     def _on_project_replaced(self) -> None:
         self.beginResetModel()
         self._script = self._editor.script
+        self._lengths = LengthCache()
         self._has_verdicts = _has_verdicts(self._script)
         self.endResetModel()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from studio.project.lines import Heading, Line
 from studio.project.script import Script
@@ -21,17 +22,31 @@ class Section:
     seconds: float  # length of the chosen takes
 
 
-def sections_of(script: Script) -> list[Section]:
-    """Return the chapters and scenes in their order."""
+class LengthCache:
+    """Lengths of lines, which are computed again only for lines that have changed."""
+
+    def __init__(self) -> None:
+        self._lengths: dict[str, tuple[Line, object, float]] = {}
+
+    def lengths_of(self, script: Script) -> list[float]:
+        """Return the length of each line as it is played."""
+        known, takes = self._lengths, script.takes
+        for line in script.lines:
+            found = known.get(line.id)
+            if found is None or found[0] is not line or found[1] is not takes.get(line.id):
+                known[line.id] = (line, takes.get(line.id), seconds_of(script, line))
+        return [known[line.id][2] for line in script.lines]
+
+
+def sections_of(script: Script, cache: LengthCache | None = None) -> list[Section]:
+    """Return the chapters and scenes in their order. ``cache`` serves successive versions of a script."""
     lines = script.lines
     rows = [row for row, line in enumerate(lines) if line.heading is not Heading.NONE]
     if not rows:
         return []
-    num_before, seconds_before = [0], [0.0]  # sums of all lines before each row
-    for line in lines:
-        is_counted = line.is_spoken and line.heading is Heading.NONE
-        num_before.append(num_before[-1] + is_counted)
-        seconds_before.append(seconds_before[-1] + seconds_of(script, line))
+    # Sums of all lines before each row.
+    num_before = list(accumulate((line.is_spoken and line.heading is Heading.NONE for line in lines), initial=0))
+    seconds_before = list(accumulate((cache or LengthCache()).lengths_of(script), initial=0.0))
     sections = []
     for number, row in enumerate(rows):
         own = lines[row].heading

@@ -15,6 +15,7 @@ from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.manuscript_delegate import ManuscriptDelegate
 
 _ROWS_AT_ONCE = 24
+_ROWS_ESTIMATED = 200
 
 
 class RowHeights(QObject):
@@ -31,8 +32,8 @@ class RowHeights(QObject):
         self._idle = QTimer(self)
         self._idle.timeout.connect(self._measure_some)
         model.dataChanged.connect(self._on_data_changed)
-        model.rowsInserted.connect(lambda _, first, last: self._estimate(range(first, last + 1)))
-        model.layoutChanged.connect(self.measure_again)
+        model.rowsInserted.connect(lambda _, first, last: self._on_inserted(range(first, last + 1)))
+        model.layoutChanged.connect(lambda: self.add(range(model.rowCount())))  # rows keep their heights
         model.modelReset.connect(self.measure_again)
 
     @property
@@ -52,8 +53,7 @@ class RowHeights(QObject):
     def measure_again(self) -> None:
         """Estimate the heights of all rows, for example after a change of width, and measure the visible rows."""
         if self._is_active:
-            self._pending.clear()
-            self._estimate(range(self._lines.rowCount()))
+            self._keeping(self._view.rowAt(0), self._estimate)
             self.measure_visible()
 
     def add(self, rows: Iterable[int]) -> None:
@@ -118,15 +118,22 @@ class RowHeights(QObject):
             header.resizeSection(row, height)
         return has_changed
 
-    def _estimate(self, rows: Iterable[int]) -> None:
-        if not self._is_active:
-            return
-        header, layouts = self._view.verticalHeader(), self._delegate.layouts
-        for row in rows:
-            line = self._lines.line_at(row)
-            self._pending[line.id] = None
-            header.resizeSection(row, layouts.estimated_height(line))
+    def _estimate(self) -> bool:
+        """Give all rows the average height of some of them, which is also the height of new rows."""
+        lines = self._lines.script.lines
+        some = lines[:: max(1, len(lines) // _ROWS_ESTIMATED)]
+        if some:
+            heights = sum(map(self._delegate.layouts.estimated_height, some))
+            self._view.verticalHeader().setDefaultSectionSize(round(heights / len(some)))
+        self._pending = dict.fromkeys(line.id for line in lines)
         self._idle.start()
+        return True
+
+    def _on_inserted(self, rows: range) -> None:
+        if 2 * len(rows) > self._lines.rowCount():  # the average of the others says little about them
+            self.measure_again()
+        else:
+            self.add(rows)
 
     def _keeping(self, anchor: int, change: Callable[[], bool]) -> None:
         """Call ``change``, and scroll so that the row ``anchor`` stays where it is if heights have changed."""

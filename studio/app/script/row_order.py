@@ -66,7 +66,6 @@ class RowOrder(QObject):
         self._view.scrollTo(self._view.currentIndex())
 
     def _key(self, row: int, column: Column) -> Any:
-        index = self._lines.index(row, column)
-        words = index.data()
+        words = self._lines.cell_text(row, column)
         # Empty cells come last in ascending order.
         return (not words, words.casefold() if isinstance(words, str) else "")

@@ -73,6 +73,7 @@ class ScriptView(DraggingView):
         super().__init__(model, parent)
         self._last_line_id: str | None = None
         self._last_row = 0
+        self._selected_ids: list[str] | None = None  # until the selection or the order of the rows changes
         self._voices = VoiceNames()
         self._styles = styles
         self.style_delegate = StyleDelegate(styles, self)
@@ -131,15 +132,23 @@ class ScriptView(DraggingView):
     @property
     def selected_line_ids(self) -> list[str]:
         """Selected lines in the order of the script; the current line if none is selected."""
+        if self._selected_ids is None:
+            self._selected_ids = self._read_selection()
+        current = self.current_line_id
+        return list(self._selected_ids) or ([current] if current else [])
+
+    def _read_selection(self) -> list[str]:
         # ``selectedRows`` would ask the model for the flags of every cell, which takes seconds in a long script.
         selection = self.selectionModel().selection()
         parts = [selection.at(number) for number in range(selection.count())]
         rows = sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
         shown = self.hidden_rows.shown  # a range from one shown line to another includes hidden ones
-        lines = [self._lines.line_at(row) for row in rows]
-        ids = [line.id for line in lines if shown is None or line.id in shown]
-        current = self.current_line_id
-        return ids or ([current] if current else [])
+        script = self._lines.script.lines
+        ids = [script[row].id for row in rows]
+        return ids if shown is None else [line_id for line_id in ids if line_id in shown]
+
+    def _forget_selection(self) -> None:
+        self._selected_ids = None
 
     @property
     def text_field(self) -> TextField | None:
@@ -392,11 +401,18 @@ class ScriptView(DraggingView):
         self.row_heights.measure_again()
         if self.is_compact:
             height = self.fontMetrics().lineSpacing() + 12
-            self.verticalHeader().setDefaultSectionSize(height)
-            for row in range(self._lines.rowCount()):
-                self.verticalHeader().resizeSection(row, height)
+            header = self.verticalHeader()
+            header.setDefaultSectionSize(height)  # resizes the rows that are not hidden, unless it is this already
+            for row in range(header.count()):
+                if header.sectionSize(row) != height:
+                    header.resizeSection(row, height)
 
     def _connect(self) -> None:
+        lines = self._lines
+        for changed in (lines.rowsInserted, lines.rowsRemoved, lines.layoutChanged, lines.modelReset):
+            changed.connect(self._forget_selection)
+        self.selectionModel().selectionChanged.connect(self._forget_selection)
+        self.hidden_rows.changed.connect(self._forget_selection)
         self.selectionModel().currentRowChanged.connect(lambda *_: self._emit_current())
         self.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
         self._lines.modelReset.connect(self._emit_current)

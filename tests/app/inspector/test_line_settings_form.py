@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from window_bench import Bench
 
+from studio.app.inspector import line_settings_form
 from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.preferences.editors import editor_for
 from studio.app.widgets.number_field import NumberField
@@ -55,6 +56,24 @@ def make_lines(bench: Bench, window: MainWindow, *lines: Line) -> None:
 
 
 LINE = Line(id="", text="Words.", voice="Anna")
+
+
+def test_moving_among_selected_lines_does_not_read_them_again(
+    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 9,000 selected lines, Ctrl+Home stopped the window for 24 ms."""
+    make_lines(bench, window, LINE, LINE, LINE)
+    view, read = window.script.view, []
+    read_selection, mixed_fields = view._read_selection, line_settings_form._mixed_fields
+    monkeypatch.setattr(view, "_read_selection", lambda: (read.append("ids"), read_selection())[1])
+    monkeypatch.setattr(
+        line_settings_form, "_mixed_fields", lambda lines: (read.append("lines"), mixed_fields(lines))[1]
+    )
+    QTest.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    assert view.current_line_id == bench.lines[0].id
+    assert window.script.selected_line_ids == [line.id for line in bench.lines]
+    assert not read
 
 
 @pytest.mark.slow

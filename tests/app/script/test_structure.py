@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from window_bench import Bench
 
+from studio.app.script import outline
 from studio.app.script.navigation import OutlineDialog
 from studio.app.script.outline import sections_of
 from studio.app.window import MainWindow
@@ -84,6 +86,23 @@ def test_sections_count_spoken_lines() -> None:
     )
     found = sections_of(Script(lines=lines))
     assert [(each.row, each.end, each.num_lines) for each in found] == [(1, 6, 2), (3, 6, 1), (6, 7, 0)]
+
+
+def test_only_changed_lines_are_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+
+    def seconds_of(script: Script, line: Line) -> float:
+        measured.append(line.id)
+        return float(len(line.text))
+
+    monkeypatch.setattr(outline, "seconds_of", seconds_of)
+    title = Line(id="title", text="One", heading=Heading.CHAPTER)
+    script, cache = Script(lines=(title, *(Line(id=text, text=text) for text in "abc"))), outline.LengthCache()
+    assert outline.sections_of(script, cache)[0].seconds == 6.0
+    measured.clear()
+    script = script.with_edited({"b": replace(script.line("b"), text="bbb")})
+    assert outline.sections_of(script, cache)[0].seconds == 8.0
+    assert measured == ["b"]
 
 
 def test_keys_jump_between_chapters(bench: Bench, window: MainWindow) -> None:
