@@ -33,13 +33,14 @@ from studio.project.draft_writer import Unwritten
 _HINT_MILLISECONDS = 8_000
 _RETRY_MILLISECONDS = 3_000
 _ICON_SIDE = 20
-_NARROW_LETTERS = 70
+_TEXT_LETTERS = 36
 
 
 class NotificationBar(QFrame):
     """Shows one notice at a time. Hints disappear after a while; errors, and hints with a button, stay until closed.
 
-    Further notices wait. A hint that disappears by itself is replaced at once.
+    While an error is shown, further notices wait. A hint is replaced at once by the next notice, and a hint with a
+    button returns after it.
     """
 
     focus_left = Signal()  # emitted if the bar is hidden while it has the keyboard focus
@@ -48,8 +49,8 @@ class NotificationBar(QFrame):
         super().__init__(parent)
         self._error: StudioError | None = None
         self._call: Callable[[], object] | None = None
-        self._waiting: list[Callable[[], None]] = []  # each shows a notice
-        self._waiting_words: list[str] = []
+        self._shows_again: Callable[[], None] | None = None  # shows the present notice; None if it is not kept
+        self._waiting: dict[str, Callable[[], None]] = {}  # shows a notice, by its text
         self._more = QLabel()
         self._more.setProperty("role", "meta")
         self._more.hide()
@@ -70,7 +71,8 @@ class NotificationBar(QFrame):
         # Buttons are beside the text, or below it in a narrow window. Without the alignment, the layout would limit
         # the row to the height of the buttons.
         self._column = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._column.addWidget(_TextArea(self._words), 1)
+        self._text_area = _TextArea(self._words)
+        self._column.addWidget(self._text_area, 1)
         self._column.addLayout(buttons)
         self._column.setAlignment(buttons, Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
@@ -89,10 +91,15 @@ class NotificationBar(QFrame):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        direction = QBoxLayout.Direction
-        is_narrow = self.width() < _NARROW_LETTERS * self.fontMetrics().averageCharWidth()
-        self._column.setDirection(direction.TopToBottom if is_narrow else direction.LeftToRight)
+        self._place_buttons()
         super().resizeEvent(event)
+
+    def _place_buttons(self) -> None:
+        """Place the buttons beside the text, or below it if the text would have too little width."""
+        direction = QBoxLayout.Direction
+        beside = self.width() - self._buttons.sizeHint().width() - self._more.sizeHint().width() - 4 * _ICON_SIDE
+        needed = min(self._words.sizeHint().width(), _TEXT_LETTERS * self.fontMetrics().averageCharWidth())
+        self._column.setDirection(direction.TopToBottom if beside < needed else direction.LeftToRight)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         if self.isHidden() and holds_focus(self):  # the bar itself is hidden, not the minimised window
@@ -116,6 +123,7 @@ class NotificationBar(QFrame):
         note_shown(error)
         if self._waits(format_error(error), lambda: self.show_error(error, offer=offer, call=call)):
             return
+        self._shows_again = None
         self._error = error
         self._show(format_error(error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
         self._copy.offer_for(error)
@@ -132,8 +140,13 @@ class NotificationBar(QFrame):
 
         ``others`` are the labels and actions of further buttons.
         """
-        if self._waits(words, lambda: self.show_hint(words, offer=offer, call=call, others=others)):
+
+        def show() -> None:
+            self.show_hint(words, offer=offer, call=call, others=others)
+
+        if self._waits(words, show):
             return
+        self._shows_again = show if offer else None
         self._error = None
         self._show(words, "info", theme_colors(self.palette()).accent, offer=offer, call=call)
         for label, other_call in others:
@@ -141,6 +154,7 @@ class NotificationBar(QFrame):
             button.clicked.connect(lambda _=False, chosen=other_call: self._run(chosen))
             self._buttons.insertWidget(1 + len(self._others), button)
             self._others.append(button)
+        self._place_buttons()
         if not offer:
             self._timer.start(_HINT_MILLISECONDS)
 
@@ -157,22 +171,32 @@ class NotificationBar(QFrame):
         self._words.setText(words)
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(words)
+        self._place_buttons()
         self.show()
 
-    def _waits(self, words: str, show: Callable[[], None]) -> bool:
-        """Return whether a notice waits for the present one to be closed."""
-        if self.isHidden() or self._timer.isActive() or words == self._words.text():
-            return False
-        if words not in self._waiting_words:
-            self._waiting.append(show)
-            self._waiting_words.append(words)
+    def withdraw(self, words: str) -> None:
+        """Remove the notice with this text, shown or waiting, because it no longer applies."""
+        if words and self.words == words:
+            self.hide()
+        elif self._waiting.pop(words, None) is not None:
             self._show_num_waiting()
-        return True
+
+    def _waits(self, words: str, show: Callable[[], None]) -> bool:
+        """Return whether a notice waits for the present one. If it does not, a present hint with a button waits."""
+        if self.isHidden() or words == self._words.text():
+            return False
+        if self._error is not None:
+            self._waiting.setdefault(words, show)
+        else:
+            self._waiting.pop(words, None)
+            if self._shows_again is not None:
+                self._waiting = {self._words.text(): self._shows_again, **self._waiting}
+        self._show_num_waiting()
+        return self._error is not None
 
     def _show_next(self) -> None:
         if self._waiting and self.isHidden():
-            self._waiting_words.pop(0)
-            self._waiting.pop(0)()
+            self._waiting.pop(next(iter(self._waiting)))()
             self._show_num_waiting()
 
     def _show_num_waiting(self) -> None:

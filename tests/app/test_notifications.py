@@ -123,3 +123,41 @@ def test_notices_are_shown_one_after_the_other(bench: Bench, window: MainWindow)
     notices._close.click()
     bench.until(lambda: notices.words == "Playback stuttered.")
     assert notices._more.isHidden()
+
+
+def test_the_latest_hint_is_shown_at_once_and_one_with_a_button_returns(bench: Bench, window: MainWindow) -> None:
+    notices = window.notices
+    notices.show_hint("25 files exported.", offer="Show folder")
+    notices.show_hint("studio-mini speaks English only.", offer="Download", others=[("Speak anyway", lambda: None)])
+    assert notices.words == "studio-mini speaks English only."
+    assert notices._more.text() == "1 more"
+    notices._close.click()
+    bench.until(lambda: notices.words == "25 files exported.")
+    assert notices._more.isHidden()
+
+
+def test_a_waiting_notice_can_be_withdrawn(bench: Bench, window: MainWindow) -> None:
+    notices = window.notices
+    notices.show_error(DiskFull("The disk is full.", remedy="Free some space."))
+    notices.show_hint("A line was not spoken.", offer="Speak anyway")
+    notices.withdraw("A line was not spoken.")
+    assert notices._more.isHidden()
+    notices._close.click()
+    bench.live(0.05)
+    assert notices.words == ""
+
+
+def test_a_notice_with_three_buttons_keeps_its_text_readable(bench: Bench, window: MainWindow) -> None:
+    window.resize(1100, 700)
+    window.show()
+    bench.live(0.05)
+    width = window.script.view.width()
+    window.notices.show_hint(
+        "studio-mini speaks English only. 1 line not spoken.",
+        offer="Download CosyVoice2-0.5B (3.09 GB)",
+        others=[("Speak anyway", lambda: None), ("Always speak", lambda: None)],
+    )
+    bench.live(0.1)
+    words = window.notices._words
+    assert words.heightForWidth(words.width()) <= 2 * words.fontMetrics().lineSpacing(), "at most two lines"
+    assert window.script.view.width() == width, "the docks keep their widths"

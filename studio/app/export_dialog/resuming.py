@@ -110,8 +110,7 @@ class ExportResuming(QObject):
     def _forget(self, forgotten: Sequence[InterruptedExport]) -> None:
         if not forgotten:
             return
-        if self._words and self._notices.words == self._words:
-            self._notices.hide()
+        self._notices.withdraw(self._words)
         self._interrupted = [each for each in self._interrupted if each not in forgotten]
         paths = [each.record for each in forgotten]
         run_in_background(self, partial(discard_records, paths), done=lambda _: None, failed=lambda _: None)

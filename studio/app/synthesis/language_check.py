@@ -95,12 +95,14 @@ class LanguageCheck(QObject):
                 self.released.emit()
 
     def _on_script_changed(self) -> None:
-        """Remove the mark of lines that were edited or deleted."""
+        """Release lines that were edited or deleted, or spoken by an export."""
         project = self._editor.project
         changed = [
             line_id
             for line_id, text in self._text_of_held.items()
-            if not project.has_line(line_id) or project.line(line_id).text != text
+            if not project.has_line(line_id)
+            or project.line(line_id).text != text
+            or project.state_of(line_id) in (LineState.READY, LineState.CHECK)
         ]
         self._release(changed)
 

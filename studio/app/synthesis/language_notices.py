@@ -90,5 +90,4 @@ class LanguageNotices(QObject):
 
     def _hide(self) -> None:
         """Remove the notice once no line is held back, for example because the lines were edited."""
-        if self._words and self._notices.words == self._words:
-            self._notices.hide()
+        self._notices.withdraw(self._words)

@@ -121,6 +121,14 @@ def test_an_edited_line_is_no_longer_marked(bench: Bench) -> None:
     assert bench.window.notices.words == ""
 
 
+def test_a_line_that_an_export_has_spoken_is_no_longer_held_back(bench: Bench) -> None:
+    write_and_speak(bench, CHINESE)
+    bench.until(lambda: bench.window.notices.words)
+    bench.session.queue.speak([bench.lines[0].id])  # exports do not ask
+    bench.until(lambda: takes(bench) == 1)
+    assert bench.window.notices.words == ""
+
+
 def test_a_model_that_is_installed_is_offered_first(bench: Bench, tmp_path: Path) -> None:
     other = tmp_path / "CosyVoice2-0.5B"
     other.mkdir()
