@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, lines_of_blocks
-from studio.project.importing.dialogue import dialogue_blocks, fountain_blocks, is_dialogue, subtitle_speeches
+from studio.project.importing.dialogue import (
+    dialogue_blocks,
+    is_dialogue,
+    is_screenplay,
+    read_fountain,
+    subtitle_speeches,
+)
 from studio.project.importing.epub import read_epub
 from studio.project.importing.pdf import read_pdf
 from studio.project.importing.script_file import import_script
@@ -253,7 +259,9 @@ CUT TO:
 OLD TOM ^
 Once more.
 """
-    assert list(fountain_blocks(text)) == [
+    book = read_fountain(text)
+    assert (book.title, book.author) == ("The Harbour", "Jane Writer")
+    assert book.blocks == [
         Block("Act One", level=1, is_spoken=False),
         Block("INT. MARKET - DAY", level=2, is_spoken=False),
         Block("Gulls. Everywhere.", is_spoken=False),
@@ -264,6 +272,37 @@ Once more.
         Block("FLASHBACK", level=2, is_spoken=False),
         Block("Once more.", character="OLD TOM"),
     ]
+
+
+def test_a_title_page_may_continue_below_its_keys() -> None:
+    book = read_fountain("Title:\n    _**The Harbour**_\n    Part One\nAuthors: Jane Writer\n\nINT. MARKET - DAY\n")
+    assert (book.title, book.author) == ("The Harbour Part One", "Jane Writer")
+    assert [block.text for block in book.blocks] == ["INT. MARKET - DAY"]
+
+
+# As word processors save it: indented, in a plain text file.
+SCREENPLAY = """INT. OFFICE - NIGHT
+
+Rain.
+
+                    MIRA
+          Is anybody there?
+
+                    OLD TOM
+          Only me.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (SCREENPLAY, True),
+        ("INT. OFFICE - NIGHT\n\nRain.\n", False),
+        ("THE HARBOUR\nIt was late.\n\nTHE MARKET\nRain fell.\n", False),
+    ],
+)
+def test_a_plain_text_is_recognized_as_a_screenplay(text: str, is_one: bool) -> None:
+    assert is_screenplay(text) is is_one
 
 
 # Files.
@@ -279,6 +318,7 @@ Once more.
         ),
         ("a.PDF", pdf([["It was late. Rain fell."]]), ["It was late.", "Rain fell."]),
         ("a.fountain", b"INT. MARKET - DAY\n\nMIRA\nIs it over?\n", ["INT. MARKET - DAY", "Is it over?"]),
+        ("b.txt", SCREENPLAY.encode(), ["INT. OFFICE - NIGHT", "Rain.", "Is anybody there?", "Only me."]),
         ("a.txt", b"Mira: Is it over?\nTom: No.\nMira: Oh.\n", ["Is it over?", "No.", "Oh."]),
         ("a.md", b"# One\n\nIt was late.\n\nTwo\n===\n\nRain fell.\n", ["One", "It was late.", "Two", "Rain fell."]),
         ("a.vtt", b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Mira>Hello.\n", ["Hello."]),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import regex
 
-from studio.project.importing.blocks import Block
+from studio.project.importing.blocks import Block, Book
 
 # ``[Name] text``; a name is not one of the tags of the models, such as [breath].
 _BRACKETED = regex.compile(r"\[(?P<name>[\p{L}\p{N}][^\[\]\n]{0,39})\][ \t]*[:：]?[ \t]*(?P<text>\S.*)")
@@ -21,12 +21,15 @@ _WORDS_IN_NAME = 4
 _FEWEST_SPEECHES = 2  # lines of one character
 _FEWEST_NAMED = 0.5  # share of paragraphs with a name
 
-_SCENE = regex.compile(r"(?:INT|EXT|EST|INT\./EXT|INT/EXT|I/E)[. ].*|\.(?!\.)\S.*", regex.IGNORECASE)
+_PLACE = regex.compile(r"(?:INT|EXT|EST|INT\./EXT|INT/EXT|I/E)[. ].*")
+_SCENE = regex.compile(rf"{_PLACE.pattern}|\.(?!\.)\S.*", regex.IGNORECASE)
 _TRANSITION = regex.compile(r"[^\p{Ll}]+TO:|>(?!.*<\s*\Z).*")
 _CUE = regex.compile(
     r"@(?P<forced>[^(^]+?)\s*(?:\(.*\))?\s*\^?|(?P<name>(?=.*\p{Lu})[^\p{Ll}(^]+?)\s*(?:\([^)]*\))?\s*\^?"
 )
-_TITLE_KEY = regex.compile(r"(?P<key>[\p{L} ]+):(?P<value>.*)")
+_TITLE_KEY = regex.compile(r"(?P<key>[\p{L} ]+):[ \t]*(?P<value>.*)")
+_TITLE_KEYS = ("title",)
+_AUTHOR_KEYS = ("author", "authors")
 _BONEYARD = regex.compile(r"/\*.*?\*/|\[\[.*?\]\]", regex.DOTALL)
 _EMPHASIS = regex.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(?P<words>.+?)(?<=\S)(?<!\\)\1")
 
@@ -84,20 +87,48 @@ def _named(text: str) -> tuple[str | None, str]:
     return found["name"].strip(), "\n".join((found["text"], *rest))
 
 
-def fountain_blocks(text: str) -> Iterator[Block]:
-    """Yield scenes, directions and speeches of a screenplay. Directions and transitions are not spoken."""
-    paragraphs = _BONEYARD.sub("", text.replace("\r\n", "\n")).split("\n\n")
-    if (
-        paragraphs
-        and _TITLE_KEY.match(paragraphs[0].strip())
-        and not _CUE.fullmatch(paragraphs[0].strip().split("\n")[0])
-    ):
-        paragraphs = paragraphs[1:]
-    for paragraph in paragraphs:
-        lines = [line.strip() for line in paragraph.strip("\n").split("\n") if line.strip()]
-        if not lines or lines[0].startswith("==="):
-            continue
-        yield from _fountain_paragraph(lines)
+def is_screenplay(text: str) -> bool:
+    """Return whether a plain text has scene headings, such as ``INT. OFFICE - NIGHT``, and several speeches."""
+    paragraphs = list(_paragraphs(text))
+    has_scenes = any(len(lines) == 1 and _PLACE.fullmatch(lines[0]) for lines in paragraphs)
+    num_speeches = sum(len(lines) > 1 and _CUE.fullmatch(lines[0]) is not None for lines in paragraphs)
+    return has_scenes and num_speeches >= _FEWEST_SPEECHES
+
+
+def read_fountain(text: str) -> Book:
+    """Return scenes, directions and speeches of a screenplay, with title and author of its title page.
+
+    Directions and transitions are not spoken.
+    """
+    book = Book()
+    paragraphs = list(_paragraphs(_BONEYARD.sub("", text)))
+    if paragraphs and _TITLE_KEY.match(paragraphs[0][0]) and not _CUE.fullmatch(paragraphs[0][0]):
+        facts = _title_page(paragraphs.pop(0))
+        book.title = next((facts[key] for key in _TITLE_KEYS if key in facts), "")
+        book.author = next((facts[key] for key in _AUTHOR_KEYS if key in facts), "")
+    for lines in paragraphs:
+        if not lines[0].startswith("==="):
+            book.blocks += _fountain_paragraph(lines)
+    return book
+
+
+def _paragraphs(text: str) -> Iterator[list[str]]:
+    """Yield the lines of each paragraph, without spaces around them."""
+    for paragraph in text.replace("\r\n", "\n").split("\n\n"):
+        lines = [line.strip() for line in paragraph.split("\n") if line.strip()]
+        if lines:
+            yield lines
+
+
+def _title_page(lines: list[str]) -> dict[str, str]:
+    """Return the values of a title page by their keys in lower case. A value may follow in the lines below its key."""
+    values: dict[str, list[str]] = {}
+    key = ""
+    for line in lines:
+        if found := _TITLE_KEY.fullmatch(line):
+            key = found["key"].strip().casefold()
+        values.setdefault(key, []).append(_plain(found["value"] if found else line))
+    return {key: " ".join(filter(None, words)) for key, words in values.items()}
 
 
 def _fountain_paragraph(lines: list[str]) -> Iterator[Block]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from studio.errors import UnreadableScript
 from studio.messages import wording
 from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks
-from studio.project.importing.dialogue import dialogue_blocks, fountain_blocks, is_dialogue
+from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_screenplay, read_fountain
 from studio.project.importing.epub import read_epub
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.pdf import read_pdf
@@ -74,8 +74,8 @@ class ScriptFile:
     """The content of a script file, from which lines are made with ``script``.
 
     Attributes:
-        text: The content of a text, screenplay or subtitle file.
-        book: The content of a document.
+        text: The content of a text or subtitle file.
+        book: The content of a document or screenplay.
         tables: The tables by the name of their sheet.
     """
 
@@ -126,9 +126,7 @@ class ScriptFile:
             return ImportedScript(tuple(lines_of_subtitles(self.text, finds_speakers=finds_speakers)))
         book = self.book or Book()
         blocks: Iterable[Block] = book.blocks if self.book is not None else [Block(self.text)]
-        if self.kind is ScriptKind.SCREENPLAY:
-            blocks = fountain_blocks(self.text)
-        elif finds_speakers:
+        if finds_speakers:
             blocks = _with_speakers(blocks)
         lines = tuple(lines_of_blocks(blocks, options.breaks))
         return ImportedScript(lines, book.title, book.author, book.cover)
@@ -161,14 +159,14 @@ def read_file(path: Path) -> ScriptFile:
     name, suffix = path.name, path.suffix.lower()
     match suffix:
         case ".txt":
-            return ScriptFile(name, ScriptKind.TEXT, text=read_text(path))
+            return _text_file(name, read_text(path))
         case ".md" | ".markdown":
             return ScriptFile(name, ScriptKind.BOOK, book=Book(blocks_of_markdown(read_text(path))))
         case ".docx" | ".epub" | ".pdf":
             read = {".docx": read_word, ".epub": read_epub, ".pdf": read_pdf}[suffix]
             return ScriptFile(name, ScriptKind.BOOK, book=read(read_bytes(path), name))
         case ".fountain":
-            return ScriptFile(name, ScriptKind.SCREENPLAY, text=read_text(path))
+            return ScriptFile(name, ScriptKind.SCREENPLAY, book=read_fountain(read_text(path)))
         case ".csv" | ".tsv" | ".xlsx":
             return ScriptFile(name, ScriptKind.TABLE, tables=read_tables(path))
         case ".srt" | ".vtt":
@@ -180,6 +178,12 @@ def read_file(path: Path) -> ScriptFile:
         file=name,
         known=list(SCRIPT_SUFFIXES),
     )
+
+
+def _text_file(name: str, text: str) -> ScriptFile:
+    if is_screenplay(text):
+        return ScriptFile(name, ScriptKind.SCREENPLAY, book=read_fountain(text))
+    return ScriptFile(name, ScriptKind.TEXT, text=text)
 
 
 def _may_have_speaker(block: Block) -> bool:
