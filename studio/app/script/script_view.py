@@ -117,7 +117,8 @@ class ScriptView(DraggingView):
             self._fit_rows()
             self.row_heights.start()
         if line_id is not None:
-            self.go_to(line_id)
+            self.hidden_rows.reveal(line_id)
+            self._scroll_to_row(self.currentIndex().row())
 
     @property
     def dragged_line_ids(self) -> list[str]:
@@ -195,11 +196,14 @@ class ScriptView(DraggingView):
         index = self._lines.index(row, Column.TEXT)
         self.hidden_rows.reveal(line_id)
         self._choose(index)
-        self.row_heights.measure_around(row)
-        self.scrollTo(index)
+        self._scroll_to_row(row)
         if starts_editing:
             self.setFocus()
             self._open_field(index)
+
+    def _scroll_to_row(self, row: int) -> None:
+        self.row_heights.measure_around(row)
+        self.scrollTo(self._lines.index(row, Column.TEXT))
 
     def select_lines(self, line_ids: list[str]) -> None:
         """Select lines; the first becomes the current one."""
@@ -302,9 +306,16 @@ class ScriptView(DraggingView):
     def selectionCommand(  # noqa: N802
         self, index: Index, event: QEvent | None = None
     ) -> QItemSelectionModel.SelectionFlag:
-        """Keep the selection when the user clicks below the last line: the inspector and shortcuts need it."""
+        """Keep the selection when the user clicks below the last line: the inspector and shortcuts need it.
+
+        Select the line that Ctrl+Home and Ctrl+End go to, which Qt would only make current.
+        """
         if not index.isValid():
             return QItemSelectionModel.SelectionFlag.NoUpdate
+        if isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            extends = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            return super().selectionCommand(index, event) if extends else chosen
         return super().selectionCommand(index, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -325,8 +336,12 @@ class ScriptView(DraggingView):
         painter.drawText(below_rows, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        current = self.visualRect(self.currentIndex())
+        was_visible = current.isValid() and current.top() >= 0 and current.bottom() <= event.oldSize().height()
         super().resizeEvent(event)
         self._fit_rows()
+        if was_visible:  # for example when a panel opens below the script
+            self.scrollTo(self.currentIndex())
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802
         super().scrollContentsBy(dx, dy)

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QListWidget
+from PySide6.QtWidgets import QApplication, QListWidget, QWidget
 from window_bench import Bench, write_on
 
 from studio.app.script import delegates, manuscript_delegate
@@ -110,6 +110,38 @@ def test_a_click_below_the_lines_keeps_the_selection(bench: Bench, window: MainW
     assert not view.indexAt(below).isValid()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=below)
     assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
+
+
+def test_the_selection_survives_a_change_to_the_compact_table(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("One.\nTwo.\nThree.")
+    chosen = [line.id for line in bench.lines[:2]]
+    window.script.view.select_lines(chosen)
+    for _ in range(2):
+        bench.trigger("view.compact")
+        assert window.script.selected_line_ids == chosen
+
+
+def test_ctrl_home_and_end_select_the_line_they_go_to(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("One.\nTwo.\nThree.")
+    window.script.view.go_to(bench.lines[1].id)
+    for key, place in ((Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 2)):
+        QTest.keyClick(window.script.view, key, Qt.KeyboardModifier.ControlModifier)
+        assert window.script.selected_line_ids == [bench.lines[place].id]
+        assert window.script.view.current_line_id == bench.lines[place].id
+
+
+def test_the_current_line_stays_visible_when_a_panel_opens_below(bench: Bench, window: MainWindow) -> None:
+    window.resize(1000, 700)
+    window.show()
+    window.script.paste_text("\n".join(f"Line {number}." for number in range(60)))
+    view = window.script.view
+    view.go_to(bench.lines[40].id)
+    bench.live(0.1)
+    view.scrollTo(view.currentIndex(), view.ScrollHint.PositionAtBottom)
+    panel = QWidget(minimumHeight=150)
+    window.script.layout().addWidget(panel)
+    bench.live(0.1)
+    assert view.visualRect(view.currentIndex()).bottom() <= view.viewport().height()
 
 
 def test_enter_on_an_empty_last_line_adds_no_line(bench: Bench, window: MainWindow) -> None:
