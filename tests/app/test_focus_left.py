@@ -13,6 +13,8 @@ from window_bench import Bench
 from studio.app.models.first_run_panel import PanelButton, PanelPage
 from studio.app.window import MainWindow
 from studio.errors import NoAudioDevice
+from studio.project.changes import EditLines
+from studio.project.lines import Slot
 
 
 @pytest.fixture
@@ -65,3 +67,24 @@ def test_closing_a_notice_moves_the_focus_to_the_script(bench: Bench, window: Ma
     QWidget.setTabOrder(window.notices._close, bench.parts.models.panel._offer)
     press(window.notices._close)
     bench.until(is_in_script(window))
+
+
+def test_a_script_without_times_moves_the_focus_from_the_time_line_to_the_script(
+    bench: Bench, window: MainWindow
+) -> None:
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"slot": Slot(1.0, 2.0)}}))
+    for control in (window.dubbing.panel.view, window.dubbing.slot_fields.start):
+        bench.session.editor.apply(EditLines({bench.lines[0].id: {"slot": Slot(1.0, 2.0)}}))
+        control.setFocus()
+        assert window.script.view.hasFocus() is False
+        bench.session.editor.apply(EditLines({bench.lines[0].id: {"slot": None}}))
+        assert window.script.view.hasFocus()
+
+
+def test_removing_the_guide_track_keeps_the_focus_in_the_time_line(bench: Bench, window: MainWindow) -> None:
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"slot": Slot(1.0, 2.0)}}))
+    panel = window.dubbing.panel
+    panel.show_guide_name("film.mp4")
+    panel.remove_button.setFocus()
+    panel.show_guide_name(None)
+    assert panel.guide_button.hasFocus()

@@ -17,6 +17,7 @@ from studio.app.inspector.inspector import Inspector
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.translation import join_sentences
+from studio.app.widgets.focus import holds_focus
 from studio.errors import StudioError
 from studio.project.changes import EditDetails
 from studio.project.dubbing import FitOptions, has_slots, plan_fit, take_seconds
@@ -157,6 +158,8 @@ class DubbingController(QObject):
         is_dubbing = has_slots(script)
         for name in ("speak.fit", "speak.fit_all"):
             self._actions[name].setEnabled(is_dubbing)
+        if not is_dubbing and (holds_focus(self.panel) or holds_focus(self.slot_fields)):
+            self._page.view.setFocus()
         self.panel.setVisible(is_dubbing)
         self.panel.view.show_script(script)
         self.guide.use(script.details.guide_track if is_dubbing else None)

@@ -12,6 +12,7 @@ from studio.app.dubbing.timeline_view import TimelineView
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES
 from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.focus import holds_focus
 
 
 class TimelinePanel(QWidget):
@@ -66,6 +67,8 @@ class TimelinePanel(QWidget):
     def show_guide_name(self, path: str | None, *, is_loading: bool = False) -> None:
         words = self.tr("No guide track") if path is None else Path(path).name
         self.guide_name.setText(self.tr("Reading {file}…").format(file=words) if is_loading else words)
+        if path is None and (holds_focus(self.remove_button) or holds_focus(self.volume)):
+            self.guide_button.setFocus()
         self.remove_button.setVisible(path is not None)
         self.volume.setVisible(path is not None)
         if self.picture is not None and not is_loading:
