@@ -336,6 +336,14 @@
         <translation>转换录音…</translation>
     </message>
     <message>
+        <source>Heading or note</source>
+        <translation>标题或备注</translation>
+    </message>
+    <message>
+        <source>Review</source>
+        <translation>检查</translation>
+    </message>
+    <message>
         <source>Assign voice {number}</source>
         <translation>指定音色 {number}</translation>
     </message>
@@ -1056,12 +1064,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>日期</translation>
     </message>
     <message>
-        <source>Zero-shot mode: clip and transcript together give the best likeness. The transcript must match the selection.</source>
-        <translation>零样本模式：参考音频配合参考文本，相似度最高。文本须与选区内容一致。</translation>
+        <source>Clip and transcript together give the best likeness. The transcript must match the selection.</source>
+        <translation>参考音频配合参考文本，相似度最高。文本须与选区内容一致。</translation>
     </message>
     <message>
-        <source>Cross-lingual mode: the voice is cloned from the audio alone. Add a transcript at any time for a closer likeness.</source>
-        <translation>跨语种模式：仅凭参考音频克隆。填写参考文本可提高相似度，可随时补填。</translation>
+        <source>The voice is cloned from the audio alone. Add a transcript at any time for a closer likeness.</source>
+        <translation>仅凭参考音频克隆。填写参考文本可提高相似度，可随时补填。</translation>
     </message>
 </context>
 <context>
@@ -2549,7 +2557,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法检查（{code}）。</translation>
     </message>
     <message>
-        <source>The checks found problems in these takes, which are exported as they are.</source>
+        <source>Exported with problems that the checks found.</source>
         <translation>检查发现这些版本有问题，将按现状导出。</translation>
     </message>
     <message>
@@ -3125,7 +3133,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{path} 中的令牌含有无效字符。</translation>
     </message>
     <message>
-        <source>These takes are drafts. To export them exactly, make them final first (menu Speak).</source>
+        <source>Exported as drafts. For exact takes, make drafts final first (menu Speak).</source>
         <translation>这些版本是草稿。要导出精确的版本，请先将其转为成品（“朗读”菜单）。</translation>
     </message>
     <message>
@@ -3319,6 +3327,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The speculator was not trained for {generation}.</source>
         <translation>此推测模型不是为 {generation} 训练的。</translation>
+    </message>
+    <message>
+        <source>Longer than its time in the video. Speak &gt; Fit all to slots… shortens takes.</source>
+        <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
     </message>
     <message>
         <source>signal {number}</source>
@@ -6061,11 +6073,11 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>导出约需 {needed:.0f} MB，但 {folder} 只剩 {free:.0f} MB 可用空间。</translation>
     </message>
     <message>
-        <source>The model does not have this style; these lines are spoken plain.</source>
+        <source>Spoken plain: the model does not have this style.</source>
         <translation>模型不支持该风格，这些行将以默认风格朗读。</translation>
     </message>
     <message>
-        <source>These lines are locked and keep their takes, although they have changed.</source>
+        <source>Changed but locked: the earlier take is exported.</source>
         <translation>这些行已锁定，内容虽有改动，仍使用原来的录音。</translation>
     </message>
     <message>
@@ -6201,7 +6213,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请为它们选择音色。</translation>
     </message>
     <message>
-        <source>The model has not learned the language of these lines; their speech is unintelligible.</source>
+        <source>The model has not learned this language; its speech is unintelligible.</source>
         <translation>模型不支持这些行的语言，朗读会含糊不清。</translation>
     </message>
     <message>
@@ -6363,6 +6375,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Lines</source>
         <translation>行</translation>
+    </message>
+    <message>
+        <source>Wait for their checks</source>
+        <translation>等待检查完成</translation>
     </message>
     <message>
         <source>Files</source>
@@ -6927,7 +6943,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{name} speaks {languages}.</source>
-        <translation>{name} 支持{languages}。</translation>
+        <translation>{name} 仅支持{languages}。</translation>
     </message>
 </context>
 <context>
@@ -7782,24 +7798,24 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>找不到名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your instruction.</source>
-        <translation>指令模式：模型按指令朗读。</translation>
+        <source>The model follows your instruction.</source>
+        <translation>模型按指令朗读。</translation>
     </message>
     <message>
-        <source>Instruct mode: a style is selected.</source>
-        <translation>指令模式：已选择风格。</translation>
+        <source>The model follows the selected style.</source>
+        <translation>模型按所选风格朗读。</translation>
     </message>
     <message>
         <source>Built-in voice of the model, without a recording.</source>
         <translation>模型内置音色，没有录音。</translation>
     </message>
     <message>
-        <source>Zero-shot mode. Best likeness: this voice has a transcript.</source>
-        <translation>零样本模式：此音色有参考文本，相似度最高。</translation>
+        <source>Best likeness: this voice has a transcript.</source>
+        <translation>此音色有参考文本，相似度最高。</translation>
     </message>
     <message>
-        <source>Cross-lingual mode. Add a transcript for a closer likeness.</source>
-        <translation>跨语种模式：添加参考文本可提高相似度。</translation>
+        <source>Add a transcript for a closer likeness.</source>
+        <translation>添加参考文本可提高相似度。</translation>
     </message>
     <message>
         <source>Speak again</source>
@@ -7893,8 +7909,8 @@ Import a script with names, such as a table with a character column or a dialogu
         </translation>
     </message>
     <message>
-        <source>No line spoken yet</source>
-        <translation>尚未生成</translation>
+        <source>Stage times follow with the next line</source>
+        <translation>朗读下一行后显示各阶段用时</translation>
     </message>
     <message>
         <source>language model</source>
@@ -11400,8 +11416,8 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <translation>{models} 的内置音色</translation>
     </message>
     <message>
-        <source>No transcript: cross-lingual mode</source>
-        <translation>无参考文本：跨语种模式</translation>
+        <source>No transcript</source>
+        <translation>无参考文本</translation>
     </message>
     <message>
         <source>Ctrl+{number}: use for selected lines</source>

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QMenuBar,
+    QPushButton,
     QWidget,
 )
 
@@ -189,6 +190,12 @@ _BEFORE_SEPARATORS = frozenset((
     "file.save_as", "file.check_report", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
     "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.quality", "speak.check_policy", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
+# Titles of submenus. They keep the Edit menu lower than a screen of 800 pixels.
+_HEADINGS, _REVIEW = _T("Actions", "Heading or note"), _T("Actions", "Review")
+_SUBMENUS = {
+    **dict.fromkeys(("edit.chapter", "edit.scene", "edit.note", "edit.spoken"), _HEADINGS),
+    **dict.fromkeys(("edit.next_failed", "edit.next_check", "edit.previous_check", "edit.review"), _REVIEW),
+}
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 
 
@@ -235,9 +242,13 @@ class Actions(QObject):
 
     def fill_menus(self, menus: Mapping[str, QMenu]) -> None:
         """Add the entries to ``menus``, by name. The keys that assign voices have none."""
+        submenus: dict[str, QMenu] = {}
         for spec in SPECS:
             menu = menus[spec.id.partition(".")[0]]
-            menu.addAction(self._actions[spec.id])
+            title = _SUBMENUS.get(spec.id, "")
+            if title and title not in submenus:
+                submenus[title] = menu.addMenu(QCoreApplication.translate(_CONTEXT, title))
+            submenus.get(title, menu).addAction(self._actions[spec.id])
             if spec.id in _BEFORE_SEPARATORS:
                 menu.addSeparator()
 
@@ -327,6 +338,12 @@ def hides_shortcut(focus: QObject, event: QKeyEvent) -> bool:
         and Qt.Key.Key_A <= letter <= Qt.Key.Key_Z
         and letter not in _EDITING_LETTERS
     )
+
+
+def presses_button(focus: QObject, event: QKeyEvent) -> bool:
+    """Return whether this key presses the focused button: Enter does, also beside the default button of a dialog."""
+    is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    return is_enter and isinstance(focus, QPushButton) and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
 
 
 def _voice_specs() -> Iterator[ActionSpec]:

@@ -66,7 +66,7 @@ class StatusBar(QWidget):
         description = engine.description
         match engine.state:
             case EngineState.READY if description is not None:
-                parts = (description.model_name, description.device, engine.server)
+                parts = (description.model_name, _device_text(description.device), engine.server)
                 words, mark = " · ".join(filter(None, parts)), icon("engine", colors.good)
                 if description.makes_noise:
                     mark = icon("warning", colors.warn)
@@ -151,3 +151,10 @@ class StatusBar(QWidget):
         rows = [description.generation, engine.server or description.folder]
         rows += [f"{stage}: {how}" for stage, how in description.stages.items()]
         return "\n".join([*rows, *description.notes])
+
+
+def _device_text(device: str) -> str:
+    """Return the name of a device for users: “CPU” for ``cpu``, “GPU 1” for ``cuda:1``."""
+    kind, _, number = device.partition(":")
+    name = {"cpu": "CPU", "cuda": "GPU"}.get(kind)
+    return device if name is None else name if number in ("", "0") else f"{name} {number}"

@@ -40,6 +40,7 @@ class FindingKind(Enum):
     FOLDER = "folder"
     UNUSED = "unused"
     REVIEW = "review"
+    OVERRUN = "overrun"
     DRAFT = "draft"
 
 
@@ -116,22 +117,22 @@ def check_lines(
             styles.append(each.number)
     found = list(group_errors(failed))
     if styles:
-        message = wording("The model does not have this style; these lines are spoken plain.")
+        message = wording("Spoken plain: the model does not have this style.")
         found.append(Finding(FindingKind.STYLE, message, tuple(styles)))
     if outdated:
-        message = wording("These lines are locked and keep their takes, although they have changed.")
+        message = wording("Changed but locked: the earlier take is exported.")
         found.append(Finding(FindingKind.LOCKED, message, tuple(outdated)))
     return (*found, *review_findings(to_review), *_draft_findings([each.number for each in lines if each.is_draft]))
 
 
 def review_findings(numbers: Sequence[int]) -> list[Finding]:
     """Return a finding about lines whose takes have problems that the user has not accepted, if there are any."""
-    message = wording("The checks found problems in these takes, which are exported as they are.")
+    message = wording("Exported with problems that the checks found.")
     return [Finding(FindingKind.REVIEW, message, tuple(numbers))] if numbers else []
 
 
 def _draft_findings(numbers: Sequence[int]) -> list[Finding]:
-    message = wording("These takes are drafts. To export them exactly, make them final first (menu Speak).")
+    message = wording("Exported as drafts. For exact takes, make drafts final first (menu Speak).")
     return [Finding(FindingKind.DRAFT, message, tuple(numbers))] if numbers else []
 
 

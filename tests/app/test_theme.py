@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QDateEdit,
     QListWidget,
     QListWidgetItem,
+    QProgressBar,
     QStyle,
     QStyleOptionButton,
 )
@@ -27,6 +28,7 @@ from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, mixed, palette_of, theme_colors
 from studio.app.theme.fonts import TextSize, interface_font, text_font
 from studio.app.theme.icons import icon
+from studio.app.theme.style_sheet import style_sheet
 from studio.app.theme.voice_colors import DARK_VOICES, LIGHT_VOICES, voice_color, voice_ground
 
 APP = Path(__file__).resolve().parents[2] / "studio" / "app"
@@ -63,6 +65,15 @@ def test_the_primary_button_and_marked_text_have_enough_contrast(colors: ThemeCo
         assert contrast(colors.on_accent, mixed(colors.ink, colors.accent, share)) >= 4.5
     assert contrast(colors.ink, colors.marked) >= 4.5
     assert contrast(colors.ink, colors.found) >= 4.5
+
+
+@BOTH
+def test_the_text_of_a_progress_bar_is_readable_on_its_chunk(colors: ThemeColors, qapp: QApplication) -> None:
+    bar = QProgressBar(maximum=100, value=100, format="")
+    bar.setStyleSheet(style_sheet(colors, is_dark=colors is DARK))
+    bar.resize(200, 24)
+    chunk = bar.grab().toImage().pixelColor(100, 12).name()
+    assert contrast(colors.ink, chunk) >= 4.5
 
 
 @BOTH

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QEvent, QLocale, QObject, QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QSlider, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QMenu,
+    QSlider,
+    QWidget,
+)
 from window_bench import Bench
 
 from studio.app.bridge import Engine, EngineState
@@ -44,6 +55,14 @@ def test_every_menu_has_a_letter_that_opens_it(bench: Bench, qapp: QApplication,
         assert not any(window.actions_by_id.users_of((key,)) for key in keys)
     finally:
         use_language(qapp, QLocale("en_US"))
+
+
+def test_every_menu_fits_a_screen_of_800_pixels(window: MainWindow) -> None:
+    """An entry needs 25 pixels with a Chinese font. Qt splits a longer menu into two columns."""
+    for action in window.menuBar().actions():
+        menu = action.menu()
+        assert isinstance(menu, QMenu)
+        assert sum(not entry.isSeparator() for entry in menu.actions()) <= 29, action.text()
 
 
 def test_the_shortcut_list_in_chinese(bench: Bench, qapp: QApplication) -> None:
@@ -127,11 +146,11 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
 @pytest.mark.slow
 def test_a_described_style_selects_instruct_mode(bench: Bench, window: MainWindow) -> None:
     form = window.inspector.form
-    assert "Zero-shot" in form._mode.text()
+    assert "Best likeness" in form._mode.text()
     form.edit_instruction()
     form._instruction.setPlainText("with great joy")
     assert bench.lines[0].style.instruct == "with great joy"
-    assert "Instruct" in form._mode.text()
+    assert form._mode.text() == "The model follows your instruction."
 
 
 def test_a_missing_voice_is_named_in_the_inspector(bench: Bench, window: MainWindow) -> None:
@@ -142,7 +161,7 @@ def test_a_missing_voice_is_named_in_the_inspector(bench: Bench, window: MainWin
     assert "Voice Bob not found" in form._mode.text()
     window.script.assign_voice("Anna")
     assert form._voice.currentText() == "Anna"
-    assert "Zero-shot" in form._mode.text()
+    assert "Best likeness" in form._mode.text()
 
 
 @pytest.mark.slow
@@ -200,6 +219,15 @@ def test_the_status_bar_shows_the_engine_state(bench: Bench, window: MainWindow)
     assert "could not be loaded" in window.status.engine_text
     window.transport_bar.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
     assert window.transport_bar.stats_text.split("\n") == ["Latency 0.50 s", "RTF 1.25 · Dropouts 2"]
+
+
+@pytest.mark.parametrize(("device", "name"), [("cpu", "CPU"), ("cuda", "GPU"), ("cuda:1", "GPU 1"), ("mps", "mps")])
+def test_the_status_bar_names_the_device(bench: Bench, window: MainWindow, device: str, name: str) -> None:
+    bench.until(lambda: bench.session.is_ready)
+    engine = bench.session.bridge.engine
+    assert engine.description is not None
+    window.status.show_engine(replace(engine, description=replace(engine.description, device=device)))
+    assert window.status._engine_mark.text().split(" · ")[1] == name
 
 
 def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, window: MainWindow) -> None:

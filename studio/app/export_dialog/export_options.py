@@ -29,7 +29,7 @@ from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Journal, Origin
 from studio.messages import wording
 from studio.project.dictionary import PronunciationDictionary
-from studio.project.dubbing import has_slots
+from studio.project.dubbing import has_slots, overrun_seconds
 from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
@@ -176,6 +176,13 @@ class ExportLine:
     def is_fresh(self) -> bool:
         return self.take is not None
 
+    @property
+    def overruns(self) -> bool:
+        """Whether the take is longer than the slot of the line in the video."""
+        take = self.take
+        seconds = None if take is None else edits_of(take, self.line).seconds(take.audio_seconds)
+        return overrun_seconds(self.line, seconds) > 0
+
     def with_take(self, take: Take) -> ExportLine:
         key = key_of_take(take, edits_of(take, self.line))
         item = item_of_line(self.line, self.item.index, key, take, chapter=self.item.chapter)
@@ -297,8 +304,12 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     findings = list(check_lines(lines, find_voice=find, has_style=known.has_style))
     foreign_speech = [each.number for each in lines if each.must_speak and known.unlearned_language(each.line.text)]
     if foreign_speech:
-        message = wording("The model has not learned the language of these lines; their speech is unintelligible.")
+        message = wording("The model has not learned this language; its speech is unintelligible.")
         findings.append(Finding(FindingKind.LANGUAGE, message, tuple(foreign_speech)))
+    overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns]
+    if overrunning:
+        message = wording("Longer than its time in the video. Speak > Fit all to slots… shortens takes.")
+        findings.append(Finding(FindingKind.OVERRUN, message, tuple(overrunning)))
     foreign: tuple[PurePosixPath, ...] = ()
     found = Forecast()
     skipped = ExportCheck(tuple(findings)).failing_numbers if skips_failing else frozenset()

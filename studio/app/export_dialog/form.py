@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QRadioButton,
+    QStyle,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -43,6 +44,7 @@ class ExportForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._has_times = False
         self._editors: dict[Setting[Any], SettingEditor] = {setting: editor_for(setting) for setting in REMEMBERED}
         self.all_lines = QRadioButton()
         self.selected_lines = QRadioButton()
@@ -106,7 +108,9 @@ class ExportForm(QWidget):
 
     def show_times(self, has_times: bool) -> None:
         """Show the option for lines with times in a video."""
+        self._has_times = has_times
         self._files_rows.setRowVisible(self._editors[declared.EXPORT_PLACEMENT].control, has_times)
+        self._update_enabled()
 
     def show_checks(self, *, is_on: bool) -> None:
         """Show the option to wait for checks if takes are checked."""
@@ -148,9 +152,16 @@ class ExportForm(QWidget):
         unspoken_rows = QVBoxLayout(self._unspoken_box)
         unspoken_rows.setContentsMargins(0, 0, 0, 0)
         waits = self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control
+        assert isinstance(waits, QCheckBox)
+        waits.setText(self.tr("Wait for their checks"))
         waits.setToolTip(translated(declared.EXPORT_WAITS_FOR_CHECKS.help))
-        for widget in (self._unspoken_label, self.speak_first, waits, self.leave_out):
+        below_speak_first = QHBoxLayout()
+        below_speak_first.addSpacing(self.style().pixelMetric(QStyle.PixelMetric.PM_ExclusiveIndicatorWidth))
+        below_speak_first.addWidget(waits, 1)
+        for widget in (self._unspoken_label, self.speak_first):
             unspoken_rows.addWidget(widget)
+        unspoken_rows.addLayout(below_speak_first)
+        unspoken_rows.addWidget(self.leave_out)
         rows.addWidget(choice)
         rows.addWidget(self._unspoken_box)
         return box
@@ -265,8 +276,9 @@ class ExportForm(QWidget):
         has_standard = is_joined and self._value(declared.EXPORT_STANDARD) != "none"
         self._editors[declared.EXPORT_ROOM_TONE].control.setEnabled(has_standard)
         follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
+        has_pauses = not self._has_times or self._value(declared.EXPORT_PLACEMENT) == "pauses"
         for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
-            self._editors[setting].control.setEnabled(follows_joined)
+            self._editors[setting].control.setEnabled(follows_joined and has_pauses)
         if not self._value(declared.EXPORT_HAS_ONE_PAUSE):
             self._editors[declared.EXPORT_PAUSE_SECONDS].control.setEnabled(False)
         for setting in (declared.EXPORT_LUFS, declared.EXPORT_TRUE_PEAK):

@@ -99,6 +99,7 @@ class LineSettingsForm(QWidget):
             box.setMinimumContentsLength(_SHORTEST_NAME)
         for control in (self._voice, self._style, self._quality, self._speed, *self._numbers.values()):
             control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._mode.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         for number in (self._speed, *self._numbers.values()):
             number.setMinimumWidth(_LEAST_NUMBER_PIXELS)
         self._fill_qualities()
@@ -398,17 +399,17 @@ class LineSettingsForm(QWidget):
         if voice is not None and not voice.works_with(self._styles.generation):
             return self.tr("This voice works only with another model. Choose another voice, or load that model.")
         if line.style.instruct:
-            return self.tr("Instruct mode: the model follows your instruction.")
+            return self.tr("The model follows your instruction.")
         if line.style.preset:
-            return self.tr("Instruct mode: a style is selected.")
+            return self.tr("The model follows the selected style.")
         return self.tr("Choose a voice first.") if voice is None else self._likeness_text(voice)
 
     def _likeness_text(self, voice: Voice) -> str:
         if not voice.clip_seconds:
             return self.tr("Built-in voice of the model, without a recording.")
         if voice.transcript:
-            return self.tr("Zero-shot mode. Best likeness: this voice has a transcript.")
-        return self.tr("Cross-lingual mode. Add a transcript for a closer likeness.")
+            return self.tr("Best likeness: this voice has a transcript.")
+        return self.tr("Add a transcript for a closer likeness.")
 
 
 def _mixed_fields(lines: Sequence[Line]) -> frozenset[str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from studio.app.actions import hides_shortcut
+from studio.app.actions import hides_shortcut, presses_button
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.playback.transport_bar import TransportBar
@@ -194,6 +194,7 @@ class FocusKeyFilter(QObject):
     """Handles keys before the focused widget uses them.
 
     Esc stops playback, which otherwise could close a text field. Ctrl and a letter reach the shortcuts of the window.
+    Enter presses the focused button.
     Filters only the events of the focused widget: a filter on the application would receive every event.
     """
 
@@ -216,6 +217,10 @@ class FocusKeyFilter(QObject):
             return False
         if event.type() == QEvent.Type.ShortcutOverride and hides_shortcut(watched, event):
             event.ignore()
+            return True
+        if event.type() == QEvent.Type.KeyPress and presses_button(watched, event):
+            assert isinstance(watched, QPushButton)
+            watched.click()
             return True
         if event.key() != Qt.Key.Key_Escape or not self._is_heard:
             return False

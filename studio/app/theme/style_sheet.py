@@ -150,6 +150,7 @@ QCheckBox:disabled, QRadioButton:disabled {{ color: {faint}; }}
 
 QProgressBar {{ background: {border}; border: 0; border-radius: 3px; color: {ink}; text-align: center; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 3px; }}
+QProgressBar[textVisible="true"]::chunk {{ background: {marked}; }}
 QSlider::groove:horizontal {{ height: 4px; background: {border}; border-radius: 2px; }}
 QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -6px 0; border-radius: 8px; background: {raised};

@@ -152,13 +152,11 @@ class DetailsForm(QWidget):
     def _show_mode(self) -> None:
         if self.transcript.toPlainText().strip():
             words = self.tr(
-                "Zero-shot mode: clip and transcript together give the best likeness. "
-                "The transcript must match the selection."
+                "Clip and transcript together give the best likeness. The transcript must match the selection."
             )
         else:
             words = self.tr(
-                "Cross-lingual mode: the voice is cloned from the audio alone. "
-                "Add a transcript at any time for a closer likeness."
+                "The voice is cloned from the audio alone. Add a transcript at any time for a closer likeness."
             )
         self._mode_text.setText(words)
 

@@ -142,7 +142,7 @@ class VoiceModel(QAbstractListModel):
             words = self.tr("Bundled voice {name}").format(name=voice.bundled_name)
             parts.append(words if is_renamed else self.tr("Bundled voice"))
         if voice.clip_seconds:
-            parts.append(voice.transcript or self.tr("No transcript: cross-lingual mode"))
+            parts.append(voice.transcript or self.tr("No transcript"))
         if card.preparation.state is PreparationState.OTHER_MODEL:
             parts.append(why_unusable(voice))
         if voice.consent:

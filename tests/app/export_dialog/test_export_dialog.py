@@ -347,7 +347,7 @@ def test_what_would_fail_is_listed_before_the_export(qtbot: QtBot, unknown_voice
     qtbot.waitUntil(dialog.findings.isVisible)
     assert dialog.findings.texts == [
         "Lines 3–4: There is no voice named Mira. Add it.",
-        "Line 4: The model does not have this style; these lines are spoken plain.",
+        "Line 4: Spoken plain: the model does not have this style.",
     ]
     assert not dialog.export_button.isEnabled()
     with qtbot.waitSignal(dialog.lines_wanted) as wanted:

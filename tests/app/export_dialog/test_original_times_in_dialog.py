@@ -61,3 +61,14 @@ def test_lines_are_exported_at_their_times(qtbot: QtBot, project: Project, setti
         heard, start = project.samples_of(take.id), round(seconds * rate)
         np.testing.assert_array_equal(mixed[start : start + len(heard)], heard)
     assert not mixed[: round(0.5 * rate)].any()
+
+
+def test_takes_that_are_too_long_are_listed_before_the_export(
+    qtbot: QtBot, project: Project, settings: Settings
+) -> None:
+    project.apply(EditLines({"a": {"slot": Slot(0.5, 0.6)}, "b": {"slot": Slot(5.0, 9.0)}}))
+    settings.change({declared.EXPORT_PLACEMENT: "times", declared.EXPORT_FILES: "joined"})
+    dialog = ExportBench(qtbot, project, settings).dialog
+    qtbot.waitUntil(dialog.findings.isVisible)
+    assert [words.partition(":")[0] for words in dialog.findings.texts if "Longer than its time" in words] == ["Line 1"]
+    assert not dialog.form.editor(declared.EXPORT_HAS_ONE_PAUSE).control.isEnabled(), "the times decide, not pauses"

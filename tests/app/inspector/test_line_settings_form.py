@@ -262,7 +262,7 @@ def test_a_locked_line_keeps_its_voice_with_an_explanation(
 def test_voice_names_ignore_case(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     window.script.assign_voice("anna")
     assert form._voice.currentText() == "Anna"
-    assert "Zero-shot" in form._mode.text()
+    assert "Best likeness" in form._mode.text()
     assert not window.script.view._voices.is_missing(bench.lines[0])
     window._line_voices.on_renamed("Anna", "Clara")
     assert bench.lines[0].voice == "Clara"
@@ -335,3 +335,10 @@ def test_a_take_that_cannot_be_stretched_says_so(bench: Bench, window: MainWindo
     assert "2.00×" in form._speed_note.text()
     assert form._speed_note.isVisibleTo(form)
     assert "Cannot be stretched" in window.inspector.takes.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_the_hint_about_likeness_uses_the_width_of_the_column(window: MainWindow) -> None:
+    form = window.inspector.form
+    window.resize(1280, 760)
+    window.show()
+    assert form._mode.width() == form._voice.width()

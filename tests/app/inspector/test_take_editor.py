@@ -73,6 +73,17 @@ def test_trimming_is_heard_and_undone(bench: Bench, dialog: TakeEditor, take: Ta
     dialog.reject()
 
 
+def test_enter_presses_the_focused_button_and_not_the_default_one(bench: Bench, dialog: TakeEditor) -> None:
+    dialog._waveform.select(1.0, 4.0)
+    dialog.activateWindow()
+    dialog._trim.setFocus()
+    bench.until(dialog._trim.hasFocus)
+    QTest.keyClick(dialog._trim, Qt.Key.Key_Return)
+    assert dialog._untrim.isEnabled(), "the take was trimmed"
+    assert dialog.isVisible()
+    dialog.reject()
+
+
 def test_selected_words_select_their_span_between_the_pauses(bench: Bench, dialog: TakeEditor) -> None:
     select(dialog, "Nobody told the gulls")
     assert dialog._waveform.selection is not None

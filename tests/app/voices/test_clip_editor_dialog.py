@@ -84,9 +84,9 @@ def test_a_low_sample_rate_is_reported_and_refused(
 
 def test_the_mode_depends_on_the_transcript(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
     form = open_dialog(recording)._form
-    assert "Cross-lingual" in form._mode_text.text()
+    assert "audio alone" in form._mode_text.text()
     form.transcript.insertPlainText("今天天气很好")
-    assert "Zero-shot" in form._mode_text.text()
+    assert "best likeness" in form._mode_text.text()
     assert form.details.language == "zh"
     form._language.setCurrentIndex(form._language.findData("ja"))
     form._on_language_chosen()
