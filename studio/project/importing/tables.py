@@ -49,8 +49,18 @@ _NAMES = {
     Field.SPEED: ("speed", "rate", "语速", "速度"),
     Field.PAUSE: ("pause", "pauseafter", "gap", "停顿", "间隔"),
     Field.NOTE: (
-        "note", "notes", "comment", "comments", "remark", "remarks", "direction", "备注", "备忘", "注释", "说明",
-    ),  # fmt: skip
+        "note",
+        "notes",
+        "comment",
+        "comments",
+        "remark",
+        "remarks",
+        "direction",
+        "备注",
+        "备忘",
+        "注释",
+        "说明",
+    ),
 }
 _FIELD_OF_NAME = {name: field for field, names in _NAMES.items() for name in names}
 # A column called "name" contains characters if another column contains files, else it contains files.
