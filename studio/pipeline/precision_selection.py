@@ -41,7 +41,7 @@ from studio.text.segmentation import Sentence, prepare_text
 _log = logging.getLogger(__name__)
 AUTO = "auto"
 # Increase when the comparison or a precision changes.
-_REPORT_VERSION = 4
+_REPORT_VERSION = 5
 # Sentences of the comparison, each with the bundled voice whose clip precedes it.
 _TRIAL_SENTENCES = (
     ("Ada", "The last train had left, so we walked home along the river."),

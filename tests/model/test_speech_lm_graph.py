@@ -27,7 +27,7 @@ from studio.model.speech_lm import (
     speech_lm_of,
 )
 from studio.model.speech_lm.attention import AttentionHead, AttentionTrace
-from studio.model.speech_lm.block_weights import BLOCKS, BlockWeights, quantize_blocks
+from studio.model.speech_lm.block_weights import BLOCKS, BlockWeights, block_size, quantize_blocks
 from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, has_fast_product
 
 BITS = (Precision.INT8, Precision.INT4)
@@ -66,18 +66,24 @@ def network() -> SpeechLMNetwork:
     return random_network(CONFIG)
 
 
-@pytest.fixture(scope="module", params=BITS, ids=lambda precision: precision.value)
-def pair(request: pytest.FixtureRequest) -> tuple[TorchSpeechLM, TorchSpeechLM]:
-    """A graph, and the layers one by one in float32 with the weights as the graph rounds them."""
-    network = random_network(CONFIG)
-    graph = speech_lm_of(network, request.param)
+def graph_and_layers(config: SpeechLMConfig, precision: Precision) -> tuple[TorchSpeechLM, TorchSpeechLM]:
+    """Return a graph, and the layers one by one in float32 with the weights as the graph rounds them."""
+    network = random_network(config)
+    graph = speech_lm_of(network, precision)
     assert isinstance(graph.decoder, GraphDecoder)
-    gated_bits = 8 if request.param is Precision.INT8 else 4
+    gated_bits = 8 if precision is Precision.INT8 else 4
+    block = block_size(config.backbone.hidden_size, config.backbone.intermediate_size)
+    assert block is not None
     for layer in network.backbone.layers:
         for name, weight in layer.named_parameters():
             if weight.dim() == 2:
-                weight.copy_(widened(weight, gated_bits if "mlp" in name else 8, BLOCKS[gated_bits]))
+                weight.copy_(widened(weight, gated_bits if "mlp" in name else 8, block))
     return graph, speech_lm_of(network)
+
+
+@pytest.fixture(scope="module", params=BITS, ids=lambda precision: precision.value)
+def pair(request: pytest.FixtureRequest) -> tuple[TorchSpeechLM, TorchSpeechLM]:
+    return graph_and_layers(CONFIG, request.param)
 
 
 def states(speech_lm: TorchSpeechLM, embeddings: torch.Tensor, *sizes: int) -> torch.Tensor:
@@ -85,8 +91,8 @@ def states(speech_lm: TorchSpeechLM, embeddings: torch.Tensor, *sizes: int) -> t
     return torch.cat([speech_lm.decoder.advance(part, cache) for part in embeddings.split(sizes)])
 
 
-def embeddings_of(count: int) -> torch.Tensor:
-    return torch.randn(count, CONFIG.backbone.hidden_size, generator=torch.Generator().manual_seed(0)) / 2
+def embeddings_of(count: int, config: SpeechLMConfig = CONFIG) -> torch.Tensor:
+    return torch.randn(count, config.backbone.hidden_size, generator=torch.Generator().manual_seed(0)) / 2
 
 
 @pytest.mark.parametrize("sizes", [(40,), (17, 1, 1, 4, 17)], ids=["at once", "in parts"])
@@ -149,6 +155,19 @@ def test_a_trace_records_the_attention_of_the_layers(pair: tuple[TorchSpeechLM, 
     np.testing.assert_allclose(weights[0], weights[1], atol=0.01)
 
 
+@pytest.mark.parametrize("precision", BITS)
+def test_sizes_that_allow_it_use_larger_blocks(precision: Precision) -> None:
+    config = config_of_blocks(hidden_size=384, intermediate_size=640)
+    backbone = config.backbone
+    assert block_size(backbone.hidden_size, backbone.intermediate_size) == 128
+    assert block_size(CONFIG.backbone.hidden_size, CONFIG.backbone.intermediate_size) == 64
+    assert block_size(192, 100) is None
+    graph, plain = graph_and_layers(config, precision)
+    embeddings = embeddings_of(40, config)
+    wanted = states(plain, embeddings, 40)
+    assert (states(graph, embeddings, 17, 1, 1, 4, 17) - wanted).norm() / wanted.norm() <= 0.03
+
+
 class _Fixed:
     """Chooses the same tokens for every model."""
 
@@ -161,9 +180,9 @@ def test_the_graph_passes_the_quality_check_in_8_bits(network: SpeechLMNetwork) 
     assert report.is_good_enough(Precision.INT8), report
 
 
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("bits", [8, 4])
-def test_each_block_has_its_own_scale(bits: int) -> None:
-    block = BLOCKS[bits]
+def test_each_block_has_its_own_scale(bits: int, block: int) -> None:
     weight = torch.randn(70, 3 * block, generator=torch.Generator().manual_seed(1))
     weight[:, block + 8] = 50.0
     weight[3] = 0.0
@@ -179,10 +198,10 @@ def test_other_sizes_and_processors_use_the_layers_one_by_one(monkeypatch: pytes
     assert fits_graph(backbone, Precision.INT4)
     assert not fits_graph(backbone, Precision.FLOAT32)
     assert not fits_graph(small_config().backbone, Precision.INT8)
-    monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits: bits == 8)
+    monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits, block: bits == 8)
     assert fits_graph(backbone, Precision.INT8)
     assert not fits_graph(backbone, Precision.INT4)
-    monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits: False)
+    monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits, block: False)
     speech_lm = speech_lm_of(random_network(CONFIG), Precision.INT8)
     assert not isinstance(speech_lm.decoder, GraphDecoder)
     assert "fbgemm" in speech_lm.engine
@@ -221,13 +240,13 @@ def test_a_slow_or_missing_operator_is_found(monkeypatch: pytest.MonkeyPatch) ->
         raise UnsupportedPrecision("No such operator.", remedy="None.")
 
     monkeypatch.setattr(graph_decoder, "_SLOW", 0.0)
-    assert not has_fast_product.__wrapped__(8)
+    assert not has_fast_product.__wrapped__(8, 64)
     monkeypatch.setattr(graph_decoder, "_SLOW", 1e9)
-    assert has_fast_product.__wrapped__(8)
+    assert has_fast_product.__wrapped__(8, 64)
     monkeypatch.setattr(graph_decoder, "open_graph", ReadsLevelsInPlace)
-    assert not has_fast_product.__wrapped__(8)
+    assert not has_fast_product.__wrapped__(8, 64)
     monkeypatch.setattr(graph_decoder, "open_graph", refuse)
-    assert not has_fast_product.__wrapped__(8)
+    assert not has_fast_product.__wrapped__(8, 64)
 
 
 def test_a_graph_that_onnxruntime_does_not_know_is_reported() -> None:

@@ -18,7 +18,7 @@ import torch
 from onnx import TensorProto, helper
 
 from studio.model.config import QwenConfig
-from studio.model.speech_lm.block_weights import BLOCKS, LEVELS, quantize_blocks
+from studio.model.speech_lm.block_weights import LEVELS, block_size, quantize_blocks
 from studio.model.speech_lm.decoder import merged_query_key_value
 from studio.model.speech_lm.network import DecoderLayer
 
@@ -98,7 +98,9 @@ def write_decoder(
 
     ``turns`` (positions, head_size / 2) complex64 is the rotation of channel pairs.
     """
-    writer = GraphWriter(BLOCKS[gated_bits])
+    block = block_size(config.hidden_size, config.intermediate_size)
+    assert block is not None
+    writer = GraphWriter(block)
     width, size, num_kv = config.hidden_size, config.head_size, config.num_kv_heads
     _declare(writer, config)
     rotation = [writer.weight("cosines", turns.real), writer.weight("sines", turns.imag)]

@@ -18,8 +18,9 @@ import torch.nn.functional as F
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision, QwenConfig
+from studio.model.huge_pages import on_huge_pages
 from studio.model.onnx_networks import onnxruntime, open_graph
-from studio.model.speech_lm.block_weights import BLOCKS, LEVELS
+from studio.model.speech_lm.block_weights import LEVELS, block_size
 from studio.model.speech_lm.decoder import Decoder, KVCache
 from studio.model.speech_lm.network import DecoderLayer
 from studio.model.weights import release_freed_memory
@@ -33,24 +34,24 @@ GRAPH = "graph"
 
 def fits_graph(config: QwenConfig, precision: Precision) -> bool:
     """Return whether the graph supports these sizes and ONNX Runtime is fast on this processor."""
-    sizes = config.hidden_size, config.intermediate_size
+    block = block_size(config.hidden_size, config.intermediate_size)
     return (
         precision in _GATED_BITS
-        and all(size % max(BLOCKS.values()) == 0 for size in sizes)
+        and block is not None
         and config.head_size % 16 == 0
-        and all(has_fast_product(bits) for bits in {8, _GATED_BITS[precision]})
+        and all(has_fast_product(bits, block) for bits in {8, _GATED_BITS[precision]})
     )
 
 
 @cached
-def has_fast_product(bits: int) -> bool:
-    """Return whether ONNX Runtime has a kernel for weights of ``bits`` bits on this processor, with its own copy of them."""
+def has_fast_product(bits: int, block: int) -> bool:
+    """Return whether ONNX Runtime has a kernel for such weights on this processor, with its own copy of them."""
     from onnx import TensorProto, helper  # noqa: PLC0415 - 0.05 s
 
     from studio.model.speech_lm.decoder_graph import GraphWriter  # noqa: PLC0415 - imports onnx
 
     weight, row = torch.ones(_TRIAL_HEIGHT, _TRIAL_WIDTH), torch.ones(1, _TRIAL_WIDTH)
-    writer = GraphWriter(BLOCKS[bits])
+    writer = GraphWriter(block)
     writer.inputs.append(helper.make_tensor_value_info("rows", TensorProto.FLOAT, row.shape))
     writer.outputs.append(helper.make_tensor_value_info("product", TensorProto.FLOAT, (1, _TRIAL_HEIGHT)))
     writer.product("rows", weight, bits, "product")
@@ -97,11 +98,13 @@ class GraphDecoder(Decoder):
         super().__init__(config, (), final_norm, torch.device("cpu"))
         weights = {name: values.numpy() for name, values in graph.items() if name != GRAPH}
         self.num_threads = torch.get_num_threads()
-        self._session = open_graph(graph[GRAPH].numpy().tobytes(), weights, self.num_threads)
-        # The session has a packed copy of the levels (see ``has_fast_product``), but may use the memory of other weights.
-        self._weights = {name: values for name, values in weights.items() if not name.endswith(LEVELS)}
-        del graph, weights
-        release_freed_memory()
+        with on_huge_pages():
+            self._session = open_graph(graph[GRAPH].numpy().tobytes(), weights, self.num_threads)
+            # The session has a packed copy of the levels (see ``has_fast_product``), but may use the memory of other
+            # weights.
+            self._weights = {name: values for name, values in weights.items() if not name.endswith(LEVELS)}
+            del graph, weights
+            release_freed_memory()
         self.engine = f"{precision.value} weights, ONNX Runtime {onnxruntime.__version__}"
 
     def open_cache(self, capacity: int) -> KVCache:
