@@ -17,7 +17,7 @@ from studio.model.config import (
     TransformerLMConfig,
     VocoderConfig,
 )
-from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder
+from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder, discard_stored
 from studio.model.generations import Generation, detect_generation
 from studio.model.onnx_networks import EMBEDDING_SIZE, SpeakerEncoder, SpeechCode, SpeechTokenizer
 from studio.model.speech_lm import CachedSpeechLM, load_speech_lm
@@ -69,6 +69,10 @@ class Checkpoint:
             return WholeFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
         options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
         return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
+
+    def discard_flow(self, precision: Precision) -> None:
+        """Delete what the cache folder contains of a flow in a ``precision`` that is not used."""
+        discard_stored(self.folder / "flow.pt", self.flow, precision)
 
     def load_vocoder(self, precision: Precision, device: str) -> Vocoder:
         return load_vocoder(self.folder / "hift.pt", self.vocoder, precision, device)

@@ -1,6 +1,7 @@
 """Weights in the form in which they are used, kept in the cache folder, so that a model is converted only once.
 
-The files are mapped: their pages are shared between processes, and can be dropped and read again.
+The files are mapped: their pages are shared between processes, and can be dropped and read again. When one is written,
+those of changed, replaced or missing sources and of earlier forms are deleted.
 """
 
 from __future__ import annotations
@@ -18,47 +19,59 @@ import torch
 from safetensors.torch import save_file
 
 from studio import paths
-from studio.model.weights import release_pages
 from studio.storage.atomic_file import atomic_path
 
 _log = logging.getLogger(__name__)
-# The least recently used files beyond this number are deleted.
-_MOST_FILES = 6
+# The least recently used files beyond this number are deleted. A model has two or three.
+_MOST_FILES = 16
 _CHECKSUM = "checksum"
+# The source file, and a digest of its path, size and time.
+_SOURCE, _VERSION, _KIND = "source", "version", "kind"
 _ENDING = ".safetensors"
 
 Tensors = Mapping[str, torch.Tensor]
 
 
-def converted_weights(source: Path, form: str, convert: Callable[[], Tensors]) -> Tensors:
+def converted_weights(source: Path, kind: str, form: str, convert: Callable[[], Tensors]) -> Tensors:
     """Return the tensors that ``convert`` makes from the file ``source``, by name, from the cache if they are there.
 
-    ``form`` identifies the conversion and everything else on which its result depends.
+    ``form`` identifies the conversion and everything else on which its result depends. Of each ``kind``, a source has
+    one form at a time.
     """
-    path = _path(source, form)
+    path = converted_path(source, kind, form)
     found = _read(path)
     if found is None:
         tensors = convert()
-        if not _write(path, tensors):
+        if not _write(path, tensors, _facts(source, kind)):
             return tensors
         del tensors
         found = _read(path)
     return convert() if found is None else found
 
 
-def has_converted_weights(source: Path, form: str) -> bool:
-    return _path(source, form).is_file()
+def has_converted_weights(source: Path, kind: str, form: str) -> bool:
+    return converted_path(source, kind, form).is_file()
 
 
-def release_converted_weights(source: Path, form: str) -> None:
-    """Release the pages that have been read, after a library has copied most of the weights."""
-    release_pages(_path(source, form))
+def discard_converted_weights(source: Path, kind: str, form: str) -> None:
+    """Delete the file, if there is one."""
+    with contextlib.suppress(OSError):  # still mapped, on Windows
+        converted_path(source, kind, form).unlink(missing_ok=True)
 
 
-def _path(source: Path, form: str) -> Path:
+def converted_path(source: Path, kind: str, form: str) -> Path:
+    """Return the path of the file, whose pages may be released after a library has copied its weights."""
+    digest = hashlib.sha256(repr((_facts(source, kind), form)).encode()).hexdigest()
+    return paths.cache_folder() / "weights" / (digest + _ENDING)
+
+
+def _facts(source: Path, kind: str) -> dict[str, str]:
+    return {_SOURCE: str(source.resolve()), _VERSION: _version(source), _KIND: kind}
+
+
+def _version(source: Path) -> str:
     status = source.stat()
-    facts = (str(source.resolve()), status.st_size, status.st_mtime_ns, form)
-    return paths.cache_folder() / "weights" / (hashlib.sha256(repr(facts).encode()).hexdigest() + _ENDING)
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def _read(path: Path) -> Tensors | None:
@@ -79,20 +92,32 @@ def _read(path: Path) -> Tensors | None:
     return tensors
 
 
-def _write(path: Path, tensors: Tensors) -> bool:
+def _write(path: Path, tensors: Tensors, facts: Mapping[str, str]) -> bool:
     """Write ``tensors``, and return whether that succeeded. Without the file, they are converted at each start."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         files = sorted(path.parent.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime)
-        for old in files[: max(0, len(files) - _MOST_FILES + 1)]:
+        current = [file for file in files if file != path and not _is_stale(file, facts)]
+        for old in set(files) - set(current[max(0, len(current) - _MOST_FILES + 1) :]):
             with contextlib.suppress(OSError):  # still mapped, on Windows
                 old.unlink()
         with atomic_path(path, syncs=False) as part:  # the checksum detects damage
-            save_file(dict(tensors), part, {_CHECKSUM: _checksum(tensors)})
+            save_file(dict(tensors), part, {**facts, _CHECKSUM: _checksum(tensors)})
     except (OSError, safetensors.SafetensorError) as error:
         _log.warning("cannot store converted weights: %s", error)
         return False
     return True
+
+
+def _is_stale(file: Path, new: Mapping[str, str]) -> bool:
+    """Return whether ``file`` cannot be used any more: its source has changed, or ``new`` replaces it."""
+    try:
+        with safetensors.safe_open(file, framework="pt") as opened:
+            facts: dict[str, str] = opened.metadata()
+        is_replaced = facts[_SOURCE] == new[_SOURCE] and facts[_KIND] == new[_KIND]
+        return is_replaced or _version(Path(facts[_SOURCE])) != facts[_VERSION]
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, safetensors.SafetensorError):
+        return True
 
 
 def _checksum(tensors: Tensors) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from collections.abc import Mapping
 from functools import cache, partial
 
 import torch
@@ -76,10 +77,31 @@ def linear(
     is_mixed: bool = False,
 ) -> OneDnnLinear | Int8OneDnnLinear:
     """Return the product of ``precision``."""
-    if precision is Precision.INT8:
-        return Int8OneDnnLinear(weight, bias, usual_rows, gelu=gelu)
+    return packed_linear(reduced(weight, bias, precision), usual_rows, gelu=gelu, is_mixed=is_mixed)
+
+
+def reduced(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision) -> dict[str, torch.Tensor]:
+    """Return ``weight`` (out, in) and ``bias`` in ``precision``, in torch's layout, for ``packed_linear``.
+
+    In 8 bits, each output has a scale.
+    """
     dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
-    return OneDnnLinear(weight.to(dtype), bias, usual_rows, gelu=gelu, is_mixed=is_mixed)
+    tensors = {} if bias is None else {"bias": bias.detach().to(dtype)}
+    if precision is not Precision.INT8:
+        return tensors | {"weight": weight.detach().to(dtype)}
+    wide = weight.detach().float()
+    scales = (wide.abs().amax(dim=1) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
+    return tensors | {"weight": (wide / scales[:, None]).round_().to(torch.int8), "scales": scales}
+
+
+def packed_linear(
+    tensors: Mapping[str, torch.Tensor], usual_rows: int, *, gelu: str | None = None, is_mixed: bool = False
+) -> OneDnnLinear | Int8OneDnnLinear:
+    """Return the product by the weights that ``reduced`` returns."""
+    weight, bias = tensors["weight"], tensors.get("bias")
+    if weight.dtype is torch.int8:
+        return Int8OneDnnLinear(weight, tensors["scales"], bias, usual_rows, gelu=gelu)
+    return OneDnnLinear(weight, bias, usual_rows, gelu=gelu, is_mixed=is_mixed)
 
 
 class OneDnnLinear:
@@ -113,16 +135,21 @@ class OneDnnLinear:
 class Int8OneDnnLinear:
     """``x @ weight.T + bias`` with ``weight`` and ``x`` rounded to 8 bits, then GELU as in ``OneDnnLinear``.
 
-    Each output and each row of ``x`` has its own scale, so that rows do not depend on each other. The result is float32.
+    ``weight`` is int8, with a scale for each output. Each row of ``x`` has its own scale, so that rows do not depend on
+    each other. The result is float32.
     """
 
     def __init__(
-        self, weight: torch.Tensor, bias: torch.Tensor | None, usual_rows: int, *, gelu: str | None = None
+        self,
+        weight: torch.Tensor,
+        scales: torch.Tensor,
+        bias: torch.Tensor | None,
+        usual_rows: int,
+        *,
+        gelu: str | None = None,
     ) -> None:
-        wide = weight.detach().float()
-        self._scales = (wide.abs().amax(dim=1) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
-        rounded = (wide / self._scales[:, None]).round_().to(torch.int8)
-        self._weight = torch.ops.onednn.qlinear_prepack(rounded, [usual_rows, weight.shape[1]])
+        self._scales = scales.clone()
+        self._weight = torch.ops.onednn.qlinear_prepack(weight, [usual_rows, weight.shape[1]])
         self._bias = torch.zeros(len(weight)) if bias is None else bias.float().clone()
         self._gelu = gelu
 

@@ -38,13 +38,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
     The prefix ``generator.`` is removed from names (specification A5).
     Raise ``MissingModelFile`` and ``DamagedModelFile`` (also for a pickle that would run code).
     """
-    if not path.is_file():
-        raise MissingModelFile(
-            "{file} is missing from the model folder {folder}.",
-            remedy="Download the model again, or repair its folder.",
-            file=path.name,
-            folder=path.parent,
-        )
+    require_file(path)
     try:
         # Only the zip format can be mapped; the older format of torch before 1.6 is read into memory.
         loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
@@ -66,6 +60,17 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         )
     _require_plain(loaded, path)
     return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
+
+
+def require_file(path: Path) -> None:
+    """Raise ``MissingModelFile`` if ``path`` is not a file."""
+    if not path.is_file():
+        raise MissingModelFile(
+            "{file} is missing from the model folder {folder}.",
+            remedy="Download the model again, or repair its folder.",
+            file=path.name,
+            folder=path.parent,
+        )
 
 
 def _require_plain(tensors: Mapping[str, torch.Tensor], path: Path) -> None:

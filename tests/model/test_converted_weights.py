@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from studio import paths
 from studio.model import converted_weights as module
-from studio.model.converted_weights import converted_weights, has_converted_weights
+from studio.model.converted_weights import converted_weights, discard_converted_weights, has_converted_weights
 
 
 class Converter:
@@ -43,30 +44,54 @@ def files() -> list[Path]:
 
 def test_weights_are_converted_once_and_then_mapped(source: Path) -> None:
     convert = Converter()
-    assert not has_converted_weights(source, "int8")
-    first = converted_weights(source, "int8", convert)
-    again = converted_weights(source, "int8", convert)
-    assert has_converted_weights(source, "int8")
+    assert not has_converted_weights(source, "lm int8", "form")
+    first = converted_weights(source, "lm int8", "form", convert)
+    again = converted_weights(source, "lm int8", "form", convert)
+    assert has_converted_weights(source, "lm int8", "form")
     assert convert.num_calls == 1
     for found in (first, again):
         assert found.keys() == convert().keys()
         assert all(torch.equal(found[name], wanted) for name, wanted in convert().items())
 
 
-def test_other_weights_and_another_form_are_converted_again(source: Path) -> None:
+def test_other_weights_and_another_form_are_converted_again_and_stale_files_deleted(source: Path) -> None:
     convert = Converter()
-    converted_weights(source, "int8", convert)
-    converted_weights(source, "int4", convert)
-    assert convert.num_calls == 2
-    source.write_bytes(b"other weights")
-    converted_weights(source, "int8", convert)
+    converted_weights(source, "lm int8", "form", convert)
+    converted_weights(source, "lm int4", "form", convert)
+    assert convert.num_calls == len(files()) == 2
+    converted_weights(source, "lm int4", "form of a later version", convert)
     assert convert.num_calls == 3
+    assert len(files()) == 2
+    source.write_bytes(b"other weights")
+    converted_weights(source, "lm int8", "form", convert)
+    assert convert.num_calls == 4
+    assert len(files()) == 1
+
+
+def test_files_of_deleted_models_and_of_earlier_programs_are_deleted(source: Path) -> None:
+    other = source.with_name("other.pt")
+    other.write_bytes(b"weights")
+    converted_weights(source, "flow", "form", Converter())
+    converted_weights(other, "flow", "form", Converter())
+    save_file(Converter()(), files()[0].with_name("earlier.safetensors"), {"checksum": "without a source"})
+    assert len(files()) == 3
+    other.unlink()
+    converted_weights(source, "lm", "form", Converter())
+    assert len(files()) == 2
+    assert all(has_converted_weights(source, kind, "form") for kind in ("flow", "lm"))
+
+
+def test_weights_that_are_not_used_are_discarded(source: Path) -> None:
+    discard_converted_weights(source, "flow", "form")
+    converted_weights(source, "flow", "form", Converter())
+    discard_converted_weights(source, "flow", "form")
+    assert not files()
 
 
 @pytest.mark.parametrize("damage", ["one byte", "cut", "empty", "other file"])
 def test_a_damaged_file_is_written_again(source: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     convert = Converter()
-    converted_weights(source, "int8", convert)
+    converted_weights(source, "lm int8", "form", convert)
     (path,) = files()
     content = bytearray(path.read_bytes())
     if damage == "one byte":
@@ -75,11 +100,11 @@ def test_a_damaged_file_is_written_again(source: Path, damage: str, caplog: pyte
     path.unlink()  # a mapped file must not change
     path.write_bytes(damaged)
     with caplog.at_level(logging.WARNING):
-        found = converted_weights(source, "int8", convert)
+        found = converted_weights(source, "lm int8", "form", convert)
     assert torch.equal(found["levels"], convert()["levels"])
     assert "damaged" in caplog.text
     caplog.clear()
-    converted_weights(source, "int8", convert)
+    converted_weights(source, "lm int8", "form", convert)
     assert not caplog.text
 
 
@@ -87,18 +112,18 @@ def test_without_a_cache_the_weights_are_converted_each_time(source: Path, monke
     convert = Converter()
     monkeypatch.setenv("TIMBRE_CACHE", str(source))  # not a folder
     for num_calls in (1, 2):
-        found = converted_weights(source, "int8", convert)
+        found = converted_weights(source, "lm int8", "form", convert)
         assert convert.num_calls == num_calls
         assert torch.equal(found["scales"], torch.linspace(0, 1, 33))
 
 
 def test_the_least_recently_used_files_are_deleted(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_FILES", 2)
-    for age, form in ((20, "a"), (10, "b")):
+    for age, kind in ((20, "a"), (10, "b")):
         before = set(files())
-        converted_weights(source, form, Converter())
+        converted_weights(source, kind, "form", Converter())
         (path,) = set(files()) - before
         os.utime(path, (path.stat().st_mtime - age,) * 2)
-    converted_weights(source, "a", Converter())  # used
-    converted_weights(source, "c", Converter())
-    assert [form for form in "abc" if has_converted_weights(source, form)] == ["a", "c"]
+    converted_weights(source, "a", "form", Converter())  # used
+    converted_weights(source, "c", "form", Converter())
+    assert [kind for kind in "abc" if has_converted_weights(source, kind, "form")] == ["a", "c"]

@@ -28,7 +28,7 @@ from studio.model.config import Precision
 from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import CacheKind, attend_segments
-from studio.model.onednn import Int8OneDnnLinear, OneDnnConvolution, OneDnnLinear, has_onednn, speedup
+from studio.model.onednn import OneDnnConvolution, OneDnnLinear, has_onednn, linear, speedup
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
@@ -195,7 +195,7 @@ def test_product_in_8_bits(approximate: str | None) -> None:
     expected = torch.nn.functional.linear(x, weight, bias)
     if approximate is not None:
         expected = torch.nn.functional.gelu(expected, approximate=approximate)
-    product = Int8OneDnnLinear(weight, bias, 100, gelu=approximate)
+    product = linear(weight, bias, 100, Precision.INT8, gelu=approximate)
     found = product(x)
     for row in (0, 1):
         assert 0 < relative_error(found[row], expected[row]) < 0.02

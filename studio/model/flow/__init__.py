@@ -7,6 +7,7 @@ and decoder (``whole_network``, ``whole_unet``, ``whole_decoder``).
 """
 
 from studio.model.flow.decoder import CachedFlowDecoder, FlowOptions
+from studio.model.flow.stored import discard_stored
 from studio.model.flow.whole_decoder import WholeFlowDecoder
 
-__all__ = ["CachedFlowDecoder", "FlowOptions", "WholeFlowDecoder"]
+__all__ = ["CachedFlowDecoder", "FlowOptions", "WholeFlowDecoder", "discard_stored"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +28,12 @@ from studio.model.flow.caches import (
 from studio.model.flow.model import FlowModel, PromptTensors, check_length
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
+from studio.model.flow.stored import StoredFlow, open_stored, releasing_pages, sampled_digest_of
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
-from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
+from studio.model.weights import load_weights, meta_init, read_tensors
 
 # Increase when the meaning of stored prompt states changes.
 _STATE_VERSION = 2
-_SAMPLED_VALUES = 64
-# Releasing pages takes a millisecond; eight layers are at most 64 MB.
-_LAYERS_BETWEEN_RELEASES = 8
 
 
 @dataclass(frozen=True)
@@ -250,6 +247,7 @@ class CachedFlowDecoder:
     """PyTorch ``FlowDecoder`` with exact incremental streaming. Streams may run in several threads at once.
 
     The decoder takes ownership of ``network``. ``after_layer`` is called after each layer that is repacked.
+    ``network`` and ``stored`` may be what ``open_stored`` returns.
     """
 
     streams_exactly = True
@@ -262,14 +260,16 @@ class CachedFlowDecoder:
         precision: Precision = Precision.FLOAT32,
         options: FlowOptions = FlowOptions(),
         after_layer: Callable[[], None] = lambda: None,
+        stored: StoredFlow | None = None,
     ) -> None:
         self.chunk_tokens = config.chunk_tokens
         self.lookahead_tokens = config.lookahead_tokens
         self.options = options
         self.precision = precision
-        self._weights_digest = sampled_digest_of(network.state_dict())
-        self._model = FlowModel(network, config, options.num_steps)
-        pack(network, precision, after_layer=after_layer)
+        self._weights_digest = sampled_digest_of(network.state_dict()) if stored is None else stored.weights_digest
+        self._model = FlowModel(network, config, options.num_steps, tables=None if stored is None else stored.tables)
+        if stored is None or not stored.has_layers:
+            pack(network, precision, after_layer=after_layer)
         # In bfloat16, a CPU reads keys and values as its products take them.
         keeps_narrow = precision is Precision.BFLOAT16 and self._model.device.type == "cpu"
         self._cache_dtype = options.cache_dtype or (torch.bfloat16 if keeps_narrow else self._model.dtype)
@@ -287,18 +287,23 @@ class CachedFlowDecoder:
         """Load the flow in ``path`` (``flow.pt``) on ``device``.
 
         Weights are mapped, repacked one by one, and their pages released, so that memory never contains much
-        more than one copy. Raise ``MissingModelFile``, ``DamagedModelFile``,
-        ``WrongTensors``, ``UnsupportedPrecision``.
+        more than one copy. On a CPU, the cache folder contains what takes long to compute (``stored``).
+        Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
         """
-        network = meta_init(lambda: build_network(config))
-        load_weights(network, read_tensors(path), file_name=path.name)
-        layers_done = itertools.count(1)
 
-        def after_layer() -> None:
-            if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
-                release_pages(path)
+        def build() -> FlowNetwork:
+            return build_network(config)
 
-        return cls(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
+        def plain() -> FlowNetwork:
+            network = meta_init(build)
+            load_weights(network, read_tensors(path), file_name=path.name)
+            return network
+
+        after_layer = releasing_pages(path)
+        if device != "cpu" or options.num_steps is not None:
+            return cls(plain().to(device), config, precision=precision, options=options, after_layer=after_layer)
+        network, stored = open_stored(path, config, build, plain, precision)
+        return cls(network, config, precision=precision, options=options, after_layer=after_layer, stored=stored)
 
     def with_steps(self, num_steps: int) -> FlowDecoder | None:
         """See ``stages.FlowDecoder``. The budget for caches is shared."""
@@ -373,14 +378,3 @@ class CachedFlowDecoder:
         """Return the size of caches for a prompt and a usual line."""
         num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
         return self._layouts.num_bytes(kind, num_tokens, self.frames_of_tokens(num_tokens), self._cache_dtype)
-
-
-def sampled_digest_of(tensors: Mapping[str, torch.Tensor]) -> str:
-    """Return a digest of the names, shapes and a few values of the tensors, to distinguish releases."""
-    digest = hashlib.sha256()
-    for name, tensor in tensors.items():
-        flat = tensor.detach().flatten()
-        sampled = flat[:: max(1, flat.numel() // _SAMPLED_VALUES)][: 2 * _SAMPLED_VALUES]
-        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        digest.update(sampled.cpu().double().numpy().tobytes())
-    return digest.hexdigest()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
@@ -41,14 +41,24 @@ class FlowModel:
     """
 
     @torch.inference_mode()
-    def __init__(self, network: FlowNetwork, config: FlowConfig, num_steps: int | None = None) -> None:
-        """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``)."""
-        parameter = network.spk_embed_affine_layer.bias
+    def __init__(
+        self,
+        network: FlowNetwork,
+        config: FlowConfig,
+        num_steps: int | None = None,
+        *,
+        tables: Mapping[str, torch.Tensor] | None = None,
+    ) -> None:
+        """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``).
+
+        With ``tables`` (``time_tables``), ``network`` needs no time layers.
+        """
+        parameter = next(network.parameters())
         self.network = network
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
         self.grid_frames = config.chunk_tokens * config.frames_per_token
-        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter)
+        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter, tables)
         self.steps, self.modulations = next(iter(self._solvers.values()))
         self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
 
@@ -164,16 +174,21 @@ Solver = tuple[tuple[EulerStep, ...], tuple[Modulation, ...]]
 
 
 def solvers(
-    estimator: VelocityEstimator, released_steps: int, num_steps: int | None, like: torch.Tensor
+    estimator: VelocityEstimator,
+    released_steps: int,
+    num_steps: int | None,
+    like: torch.Tensor,
+    tables: Mapping[str, torch.Tensor] | None = None,
 ) -> dict[int, Solver]:
     """Return the solvers by number of steps: the released one and the reduced ones, or only one of ``num_steps``.
 
     The layers of ``estimator`` that compute modulations are dropped.
     """
     counts = (released_steps, *REDUCED_STEPS) if num_steps is None else (num_steps,)
-    found = {count: (euler_steps(count), modulation_tables(estimator, euler_steps(count), like)) for count in counts}
+    if tables is None:
+        tables = time_tables(estimator, counts, like)
     estimator.drop_time_layers()
-    return found
+    return {count: (euler_steps(count), _modulations(tables, count)) for count in counts}
 
 
 @lru_cache
@@ -186,15 +201,29 @@ def noise_table(mel_bins: int) -> torch.Tensor:
     return torch.randn(1, mel_bins, MAX_FRAMES, generator=generator)[0].t().contiguous()
 
 
-def modulation_tables(
-    estimator: VelocityEstimator, steps: Sequence[EulerStep], like: torch.Tensor
-) -> tuple[Modulation, ...]:
-    """Return the modulation of each step."""
-    times = torch.tensor([step.time for step in steps], dtype=like.dtype, device=like.device)
-    of_all_times = estimator.modulation(times)
+def time_tables(estimator: VelocityEstimator, counts: Iterable[int], like: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Return the tensors of the modulations of all steps, (steps, 1, size), for solvers with ``counts`` of steps.
+
+    Their names are the number of steps, the index of the part, and the index of the tensor in it.
+    """
+    tables: dict[str, torch.Tensor] = {}
+    for count in counts:
+        times = torch.tensor([step.time for step in euler_steps(count)], dtype=like.dtype, device=like.device)
+        for part, tensors in enumerate(estimator.modulation(times)):
+            tables |= {f"{count}.{part}.{index}": tensor for index, tensor in enumerate(tensors)}
+    return tables
+
+
+def _modulations(tables: Mapping[str, torch.Tensor], count: int) -> tuple[Modulation, ...]:
+    """Return the modulation of each of ``count`` steps."""
+    parts: list[list[torch.Tensor]] = []
+    while f"{count}.{len(parts)}.0" in tables:
+        part: list[torch.Tensor] = []
+        while (name := f"{count}.{len(parts)}.{len(part)}") in tables:
+            part.append(tables[name])
+        parts.append(part)
     return tuple(
-        tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in of_all_times)
-        for row in range(len(steps))
+        tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in parts) for row in range(count)
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ import torch
 
 from studio.model.config import FlowConfig, Precision
 from studio.model.device_kind import DeviceKind
-from studio.model.flow.decoder import as_mel, sampled_digest_of
+from studio.model.flow.decoder import as_mel
 from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.model import (
     PromptTensors,
@@ -29,13 +28,13 @@ from studio.model.flow.model import (
     solvers,
 )
 from studio.model.flow.packing import pack
+from studio.model.flow.stored import StoredFlow, open_stored, releasing_pages, sampled_digest_of
 from studio.model.flow.whole_network import EDGE_TOKENS, WholeFlow, build_whole_network
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
-from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
+from studio.model.weights import load_weights, meta_init, read_tensors
 
 # The official schedule (specification H1): 100 tokens are new in each chunk, 20 overlap with the next one.
 _HOP_TOKENS = 100
-_LAYERS_BETWEEN_RELEASES = 8
 _STATE_VERSION = 1
 
 # Draws the initial noise (frames, mel_bins) of one call.
@@ -66,16 +65,19 @@ class WholeFlowModel:
     """The flow of one model. It is read-only and shared by all calls, and takes ownership of ``network``."""
 
     @torch.inference_mode()
-    def __init__(self, network: WholeFlow, config: FlowConfig, num_steps: int | None = None) -> None:
+    def __init__(
+        self, network: WholeFlow, config: FlowConfig, num_steps: int | None = None, *, stored: StoredFlow | None = None
+    ) -> None:
         """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``)."""
-        parameter = network.spk_embed_affine_layer.bias
+        parameter = next(network.parameters())
         assert config.length_regulator is not None
-        self.weights_digest = sampled_digest_of(network.state_dict())
+        self.weights_digest = sampled_digest_of(network.state_dict()) if stored is None else stored.weights_digest
         self.network = network
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
         self.overlap_frames = config.frames_of_tokens(EDGE_TOKENS)
-        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter)
+        tables = None if stored is None else stored.tables
+        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter, tables)
         self.steps, self.modulations = next(iter(self._solvers.values()))
         self._frame_rate = config.length_regulator.sample_rate / config.length_regulator.hop_samples
 
@@ -227,10 +229,15 @@ class WholeFlowDecoder:
         precision: Precision = Precision.FLOAT32,
         num_steps: int | None = None,
         after_layer: Callable[[], None] = lambda: None,
+        stored: StoredFlow | None = None,
     ) -> Self:
-        """Return the decoder of ``network``, of which it takes ownership."""
-        model = WholeFlowModel(network, config, num_steps)
-        pack(network, precision, after_layer=after_layer)
+        """Return the decoder of ``network``, of which it takes ownership.
+
+        ``network`` and ``stored`` may be what ``open_stored`` returns.
+        """
+        model = WholeFlowModel(network, config, num_steps, stored=stored)
+        if stored is None or not stored.has_layers:
+            pack(network, precision, after_layer=after_layer)
         return cls(model, precision)
 
     @classmethod
@@ -238,15 +245,16 @@ class WholeFlowDecoder:
         cls, path: Path, config: FlowConfig, precision: Precision, device: str, *, num_steps: int | None = None
     ) -> Self:
         """Load the flow in ``path`` (``flow.pt``) on ``device``. See ``CachedFlowDecoder.load``."""
-        network = load_whole_network(path, config)
-        layers_done = itertools.count(1)
 
-        def after_layer() -> None:
-            if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
-                release_pages(path)
+        def plain() -> WholeFlow:
+            return load_whole_network(path, config)
 
-        on_device = network.to(device)
-        return cls.of_network(on_device, config, precision=precision, num_steps=num_steps, after_layer=after_layer)
+        after_layer = releasing_pages(path)
+        if device != "cpu" or num_steps is not None:
+            network = plain().to(device)
+            return cls.of_network(network, config, precision=precision, num_steps=num_steps, after_layer=after_layer)
+        network, stored = open_stored(path, config, lambda: build_whole_network(config), plain, precision)
+        return cls.of_network(network, config, precision=precision, after_layer=after_layer, stored=stored)
 
     def frames_of_tokens(self, num_tokens: int) -> int:
         return self._model.config.frames_of_tokens(num_tokens)

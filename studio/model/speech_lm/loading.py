@@ -14,9 +14,9 @@ from torch import nn
 from studio.model.config import AnySpeechLMConfig, Precision, QwenConfig, SpeechLMConfig, TransformerLMConfig
 from studio.model.converted_weights import (
     Tensors,
+    converted_path,
     converted_weights,
     has_converted_weights,
-    release_converted_weights,
 )
 from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
@@ -32,7 +32,7 @@ from studio.model.speech_lm.transformer_network import (
     RelativeTransformer,
     TransformerLMNetwork,
 )
-from studio.model.weights import load_weights, meta_init, read_tensors
+from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
 # An eighth to a quarter of a released model; opening a mapping costs 20 ms.
 _LAYERS_MAPPED = 4
@@ -181,8 +181,9 @@ def _graph_decoder(
     """Return the decoder as a graph, or None if its sizes or the processor do not allow it."""
     # A graph in the cache was fast on a processor like this one.
     processor = torch.backends.cpu.get_cpu_capability()
-    form = f"{_GRAPH_VERSION} {precision.value} {config} {onnxruntime.__version__} {processor}"
-    is_kept = source is not None and has_converted_weights(source, form)
+    kind = f"language model {precision.value}"
+    form = f"{_GRAPH_VERSION} {config} {onnxruntime.__version__} {processor}"
+    is_kept = source is not None and has_converted_weights(source, kind, form)
     if not (is_kept or fits_graph(config, precision)):
         return None
 
@@ -191,8 +192,8 @@ def _graph_decoder(
 
     if source is None:
         return GraphDecoder(config, write(), norm, precision)
-    decoder = GraphDecoder(config, converted_weights(source, form, write), norm, precision)
-    release_converted_weights(source, form)
+    decoder = GraphDecoder(config, converted_weights(source, kind, form, write), norm, precision)
+    release_pages(converted_path(source, kind, form))
     return decoder
 
 
