@@ -43,7 +43,7 @@ _VOICES_IN_MEMORY = 4
 Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 
-def open_sleeping(folder: Path, options: EngineOptions) -> SleepingModel:
+def open_sleeping(folder: Path, options: EngineOptions, _control: RequestControl) -> SleepingModel:
     return SleepingModel(folder, options)
 
 

@@ -287,6 +287,7 @@ class Session(QObject):
             idle_release_seconds=60.0 * self.settings[IDLE_RELEASE_MINUTES] or None,
             voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
             streams_approximately=self.settings[STREAMS_APPROXIMATELY],
+            compares_later=True,
             runs_lines_in_processes=True,
         )
 

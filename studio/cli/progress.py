@@ -15,6 +15,7 @@ _WORDS = {
     "voice": "preparing the voice",
     "speech": "speaking",
     "save": "saving the voice",
+    "precision": "choosing the fastest precision, once for this model",
     "quality": "measuring the quality",
 }
 _ERASE_LINE = "\r\x1b[K"

@@ -82,12 +82,12 @@ async def speak(
     destination = choose_destination(arguments, command_context)
     line = ProgressLine()
     warn_of_language(folder.name, {"text": text}, line)
-    options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm)
+    options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm, compares_later=True)
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         try:
             line.stage("load", 0.0)
             load_started = time.monotonic()
-            description = await client.load()
+            description = await client.load(on_progress=line.stage)
             load_seconds = time.monotonic() - load_started
             warn_of_noise(description, line)
             line_check: LineCheck | None = None
@@ -207,7 +207,7 @@ def _write(path: Path, waveform: Waveform) -> None:
 
 
 async def save_voices(client: WorkerClient, line: ProgressLine) -> None:
-    """Wait until the prompts of new voices are on disk for the next command. Ctrl+C abandons them."""
+    """Wait for what the next command uses: prompts of new voices, and the comparison of precisions. Ctrl+C abandons it."""
     try:
         await client.finish_writes(on_progress=line.stage)
     finally:

@@ -28,6 +28,7 @@ _INAUDIBLE_OPTIONS = (
     "loads_speech_lm",
     "num_threads",
     "runs_lines_in_processes",
+    "compares_later",
     "voice_memory_bytes",
     "voice_disk_bytes",
 )

@@ -28,6 +28,7 @@ from studio.model.device_kind import DeviceKind
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import (
+    FloatArray,
     FlowDecoder,
     FlowPrompt,
     SpeakerEncoder,
@@ -39,9 +40,17 @@ from studio.model.stages import (
 )
 from studio.model.torch_device import configure_torch, free_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
+from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend, build_prompt
 from studio.pipeline.flow_quality import MeasuredSpeech
-from studio.pipeline.precision_selection import AUTO, open_flow, open_speech_lm
+from studio.pipeline.precision_selection import (
+    AUTO,
+    OpenedFlow,
+    OpenedVocoder,
+    open_flow,
+    open_speech_lm,
+    open_vocoder,
+)
 from studio.pipeline.prompt_cache import PromptCache
 from studio.pipeline.request import EngineDescription, EngineOptions, VoiceReference
 from studio.pipeline.synthesizer import Stages, Synthesizer
@@ -52,6 +61,8 @@ _log = logging.getLogger(__name__)
 _SMALL_MODEL_BYTES = 256 << 20
 # Marks a folder with random weights (written by ``timbre bench --random``).
 _RANDOM_WEIGHTS_MARKER = "random.json"
+# The bundled voice on which precisions are compared.
+_MEASURED_CLIP = "Ada.wav"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,40 +114,57 @@ class DeferredSpeechLM:
             return self._opened
 
 
-def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverrides = StageOverrides()) -> Synthesizer:
-    """Load a model for synthesis.
+def load_synthesizer(
+    folder: Path,
+    options: EngineOptions,
+    overrides: StageOverrides = StageOverrides(),
+    control: RequestControl | None = None,
+) -> Synthesizer:
+    """Load a model for synthesis. The progress of comparing precisions is the stage "precision".
 
-    Raise the errors of ``open_checkpoint``, those of damaged weight files, and ``UnsupportedPrecision``.
+    Raise the errors of ``open_checkpoint``, those of damaged weight files, ``UnsupportedPrecision`` and ``Cancelled``.
     """
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
     checkpoint = open_checkpoint(folder)
-    line_threads = 1 if options.device == "cpu" and _is_small(checkpoint, options.variant) else num_threads
+    is_small = _is_small(checkpoint, options.variant)
+    line_threads = 1 if options.device == "cpu" and is_small else num_threads
+    may_compare = not (options.compares_later and is_small)
     configure_torch(line_threads)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
     # On a CPU, two stages are opened at a time, because parts of the work use only one core.
     with ThreadPoolExecutor(2 if options.device == "cpu" else 1, "loading") as pool:
-        opening_lm = pool.submit(_speech_lm, checkpoint, options, overrides)
+        opening_lm = pool.submit(_speech_lm, checkpoint, options, overrides, control, may_compare=may_compare)
 
         def measured_speech(flow: FlowDecoder) -> MeasuredSpeech:
             wait((opening_lm,))  # its own comparison would distort the measurement
             return _measured_speech(frontend(), flow)
 
-        opening_flow = pool.submit(_flow, checkpoint, options, overrides, measured_speech)
+        opening_flow = pool.submit(
+            _flow, checkpoint, options, overrides, measured_speech, control, may_compare=may_compare
+        )
+
+        def measured_mel() -> FloatArray:
+            wait((opening_flow,))
+            return _measured_mel(frontend())
+
         opening_vocoder = pool.submit(
-            lambda: overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device)
+            _vocoder, checkpoint, options, overrides, measured_mel, control, may_compare=may_compare
         )
         opening_tokenizer = pool.submit(checkpoint.load_text_tokenizer)
-        speech_lm, reason, lm_name = opening_lm.result()
-        flow, flow_precision, flow_reason = opening_flow.result()
+        speech_lm, reason, lm_name, is_lm_provisional = opening_lm.result()
+        opened_flow = opening_flow.result()
+        opened_vocoder = opening_vocoder.result()
+    flow, flow_precision = opened_flow.flow, opened_flow.precision
     _log.info("opened %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     stages = Stages(
         speech_lm=speech_lm,
         flow=flow,
-        vocoder=opening_vocoder.result(),
+        vocoder=opened_vocoder.vocoder,
         text_tokenizer=opening_tokenizer.result(),
         frontend=frontend,
         styles=load_styles(checkpoint.generation.name, folder),
         alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),
+        is_provisional=is_lm_provisional or opened_flow.is_provisional or opened_vocoder.is_provisional,
     )
     threads = "1 thread" if line_threads == 1 else f"{line_threads} threads"
     description = EngineDescription(
@@ -148,17 +176,17 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         stages={
             "speech_lm": f"{speech_lm.engine}, {threads}" if options.loads_speech_lm else speech_lm.engine,
             "flow": f"torch {flow_precision.value}, {threads}",
-            "vocoder": f"torch float32, {threads}",
+            "vocoder": f"torch {opened_vocoder.precision.value}, {threads}",
             **overrides.words,
         },
         engines={
             "speech_lm": lm_name,
             "flow": f"torch-{flow_precision.value}",
-            "vocoder": "torch-float32",
+            "vocoder": f"torch-{opened_vocoder.precision.value}",
             **overrides.names,
         },
         makes_noise=(folder / _RANDOM_WEIGHTS_MARKER).is_file(),
-        notes=_notes([reason, flow_reason], options, stages.flow),
+        notes=_notes([reason, opened_flow.reason, opened_vocoder.reason], options, stages.flow),
         weights_key=checkpoint.weights_key(options.variant),
         max_concurrent_lines=speech_lm.max_concurrent_lines,
         voice_memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
@@ -187,17 +215,46 @@ def _voice_memory_bytes(device: torch.device) -> int:
     return int(DeviceKind(device.type).traits.voice_memory_share * free_memory_bytes(device))
 
 
-def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, overrides: StageOverrides) -> tuple[SpeechLM, str, str]:
-    """Return the language model, the reason for its choice, and the name of its engine."""
+def compare_precisions(folder: Path, options: EngineOptions, control: RequestControl) -> None:
+    """Compare the precisions that ``load_synthesizer`` has left for later. The next load uses the result.
+
+    Raise ``Cancelled``, and the errors of ``load_synthesizer``.
+    """
+    checkpoint = open_checkpoint(folder)
+    if options.speech_lm_precision == AUTO and options.loads_speech_lm:
+        open_speech_lm(checkpoint, options, control)
+    control.raise_if_cancelled()
+    if _chooses_flow(options):
+        num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
+        frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, StageOverrides()))
+        open_flow(checkpoint, options.device, lambda flow: _measured_speech(frontend(), flow), control)
+        open_vocoder(checkpoint, options.device, lambda: _measured_mel(frontend()), control)
+
+
+def _chooses_flow(options: EngineOptions) -> bool:
+    is_as_released = options.flow_steps is None and options.flow_left_context_frames is None
+    return options.flow_precision == AUTO and is_as_released
+
+
+def _speech_lm(
+    checkpoint: Checkpoint,
+    options: EngineOptions,
+    overrides: StageOverrides,
+    control: RequestControl | None,
+    *,
+    may_compare: bool,
+) -> tuple[SpeechLM, str, str, bool]:
+    """Return the language model, the reason for its choice, the name of its engine, and whether it is provisional."""
     if overrides.speech_lm is not None:
-        return overrides.speech_lm, f"language model: {overrides.words['speech_lm']}, the fastest verified engine", ""
+        reason = f"language model: {overrides.words['speech_lm']}, the fastest verified engine"
+        return overrides.speech_lm, reason, "", False
     if not options.loads_speech_lm:
         deferred = DeferredSpeechLM(
             lambda: open_speech_lm(checkpoint, options).speech_lm, checkpoint.speech_lm.sampling
         )
-        return deferred, "language model: loaded on first use", ""
-    opened = open_speech_lm(checkpoint, options)
-    return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}"
+        return deferred, "language model: loaded on first use", "", False
+    opened = open_speech_lm(checkpoint, options, control, may_compare=may_compare)
+    return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}", opened.is_provisional
 
 
 def _flow(
@@ -205,12 +262,12 @@ def _flow(
     options: EngineOptions,
     overrides: StageOverrides,
     speech: Callable[[FlowDecoder], MeasuredSpeech],
-) -> tuple[FlowDecoder, Precision, str]:
-    """Return the flow, its precision, and the reason for an automatic choice."""
-    is_as_released = options.flow_steps is None and options.flow_left_context_frames is None
-    if options.flow_precision == AUTO and overrides.flow is None and is_as_released:
-        opened = open_flow(checkpoint, options.device, speech)
-        return opened.flow, opened.precision, opened.reason
+    control: RequestControl | None,
+    *,
+    may_compare: bool,
+) -> OpenedFlow:
+    if _chooses_flow(options) and overrides.flow is None:
+        return open_flow(checkpoint, options.device, speech, control, may_compare=may_compare)
     precision = Precision.FLOAT32 if options.flow_precision == AUTO else _flow_precision(options.flow_precision)
     flow = overrides.flow or checkpoint.load_flow(
         precision,
@@ -218,12 +275,32 @@ def _flow(
         num_steps=options.flow_steps,
         left_context_frames=options.flow_left_context_frames,
     )
-    return flow, precision, ""
+    return OpenedFlow(flow, precision, "")
+
+
+def _vocoder(
+    checkpoint: Checkpoint,
+    options: EngineOptions,
+    overrides: StageOverrides,
+    mel: Callable[[], FloatArray],
+    control: RequestControl | None,
+    *,
+    may_compare: bool,
+) -> OpenedVocoder:
+    if overrides.vocoder is None and _chooses_flow(options):  # one option is for both
+        return open_vocoder(checkpoint, options.device, mel, control, may_compare=may_compare)
+    vocoder = overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device)
+    return OpenedVocoder(vocoder, Precision.FLOAT32, "")
+
+
+def _measured_mel(frontend: Frontend) -> FloatArray:
+    """Return the mel of a bundled clip."""
+    return build_prompt(VoiceReference(paths.resources() / "voices" / _MEASURED_CLIP), frontend, "").flow_mel
 
 
 def _measured_speech(frontend: Frontend, flow: FlowDecoder) -> MeasuredSpeech:
     """Return speech of a bundled voice."""
-    prompt = build_prompt(VoiceReference(paths.resources() / "voices" / "Ada.wav"), frontend, "")
+    prompt = build_prompt(VoiceReference(paths.resources() / "voices" / _MEASURED_CLIP), frontend, "")
     return MeasuredSpeech.of(FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding), flow, tuple)
 
 

@@ -1,4 +1,4 @@
-"""Selection of the fastest sufficiently accurate precision of the language model and of the flow.
+"""Selection of the fastest sufficiently accurate precision of the language model, of the flow and of the vocoder.
 
 ``auto`` tries precisions, fastest first. Each is compared with float32 once per weight file and machine, on
 sentences in several languages that follow the clips of bundled voices. The results are stored in the cache folder. The
@@ -12,8 +12,10 @@ import hashlib
 import json
 import logging
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import torch
 
 from studio import paths
 from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
 from studio.errors import CannotWrite, DiskFull, StudioError, UnsupportedPrecision
 from studio.model import onednn
 from studio.model.checkpoint import Checkpoint
@@ -28,15 +31,16 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm import CachedSpeechLM, QualityReport, compare_with_reference, open_network
-from studio.model.stages import FlowDecoder, SpeechTokenRequest
+from studio.model.stages import FloatArray, FlowDecoder, SpeechTokenRequest, Vocoder
 from studio.model.weights import release_pages
 from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import source_tokens
-from studio.pipeline.flow_quality import MeasuredSpeech, Measurement, compare, timed_run
+from studio.pipeline.flow_quality import MeasuredSpeech, Measurement, TimedMel, compare, timed_run
 from studio.pipeline.request import EngineOptions
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
 from studio.text.segmentation import Sentence, prepare_text
+from studio.voices.features import prompt_mel
 
 _log = logging.getLogger(__name__)
 AUTO = "auto"
@@ -50,13 +54,15 @@ _TRIAL_SENTENCES = (
     ("Max", "明日の朝、駅の前で会いましょう。"),
 )
 _TOKENIZER_THREADS = 2
+_NOT_COMPARED = "the other precisions are compared after the first line"
 # As for engines of these precisions, which are compared on more speech when the computer is idle.
-_FLOW_LIMITS_DB = {Precision.BFLOAT16: 0.4, Precision.INT8: 0.8}
+_LIMITS_DB = {Precision.BFLOAT16: 0.4, Precision.INT8: 0.8}
 # Smaller gains are within the noise of the measurement.
 _LARGEST_TIME_SHARE = 0.9
 _SMALLEST_SPEEDUP = 1.2
 # A slower round is repeated, because another program may have delayed it.
 _TIMED_ROUNDS = 3
+_VOCODER_FRAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +70,39 @@ class OpenedSpeechLM:
     speech_lm: CachedSpeechLM[Any]
     precision: Precision
     reason: str
+    is_provisional: bool = False  # a comparison might find a faster one
 
 
-def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpeechLM:
-    """Load the requested language model, or the best one. Raise ``UnsupportedPrecision`` and load errors."""
+def open_speech_lm(
+    checkpoint: Checkpoint,
+    options: EngineOptions,
+    control: RequestControl | None = None,
+    *,
+    may_compare: bool = True,
+) -> OpenedSpeechLM:
+    """Load the requested language model, or the best one that may be used without a comparison if none is permitted.
+
+    The progress of a comparison is the stage "precision". Raise ``UnsupportedPrecision``, ``Cancelled`` and load errors.
+    """
     wanted = options.speech_lm_precision
     if wanted != AUTO:
         precision = _parse_precision(wanted)
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
         return OpenedSpeechLM(speech_lm, precision, f"language model in {precision.value}, as requested")
     remarks: list[str] = []
+    weights = checkpoint.speech_lm_path(options.variant)
+    is_provisional = False
     for precision in DeviceKind(torch.device(options.device).type).traits.reduced_precisions:
-        candidate = _candidate(checkpoint, precision, options, remarks)
+        if not may_compare and _stored_quality(_report_path(weights, precision, options.device)) is None:
+            is_provisional = True
+            remarks.append(_NOT_COMPARED)
+            break
+        candidate = _candidate(checkpoint, precision, options, remarks, control or RequestControl())
         if candidate is not None:
             return OpenedSpeechLM(candidate, precision, f"language model in {'; '.join(remarks)}")
     speech_lm = checkpoint.load_speech_lm(Precision.FLOAT32, options.device, variant=options.variant)
-    return OpenedSpeechLM(speech_lm, Precision.FLOAT32, f"language model in {'; '.join(['float32', *remarks])}")
+    reason = f"language model in {'; '.join(['float32', *remarks])}"
+    return OpenedSpeechLM(speech_lm, Precision.FLOAT32, reason, is_provisional)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +110,38 @@ class OpenedFlow:
     flow: FlowDecoder
     precision: Precision
     reason: str  # empty if there was no choice
+    is_provisional: bool = False  # a comparison might find a faster one
 
 
-def open_flow(checkpoint: Checkpoint, device: str, speech: Callable[[FlowDecoder], MeasuredSpeech]) -> OpenedFlow:
+def open_flow(
+    checkpoint: Checkpoint,
+    device: str,
+    speech: Callable[[FlowDecoder], MeasuredSpeech],
+    control: RequestControl | None = None,
+    *,
+    may_compare: bool = True,
+) -> OpenedFlow:
     """Load the flow in 16 or 8 bits if the processor is faster in them and a comparison with float32 permits it.
 
-    The comparison, on ``speech``, takes a few seconds of work, once for each model. Raise load errors.
+    The comparison, on ``speech``, takes a few seconds of work, once for each model. Its progress is the stage
+    "precision". If it is needed and not permitted, the flow is float32. Raise ``Cancelled`` and load errors.
     """
     if device != "cpu":
         return OpenedFlow(checkpoint.load_flow(Precision.FLOAT32, device), Precision.FLOAT32, "")
-    paths_of = {
-        precision: _report_path(checkpoint.folder / "flow.pt", precision, device) for precision in _FLOW_LIMITS_DB
-    }
+    paths_of = {precision: _report_path(checkpoint.folder / "flow.pt", precision, device) for precision in _LIMITS_DB}
     found = {precision: report for precision, path in paths_of.items() if (report := _stored_measurement(path))}
     missing = [
         precision
-        for precision in _FLOW_LIMITS_DB
+        for precision in _LIMITS_DB
         if precision not in found and onednn.speedup(precision) >= _SMALLEST_SPEEDUP
     ]
+    compared: dict[Precision, FlowDecoder] = {}
     if missing:
         exact = checkpoint.load_flow(Precision.FLOAT32, device)
+        if not may_compare:
+            return OpenedFlow(exact, Precision.FLOAT32, f"flow in float32; {_NOT_COMPARED}", is_provisional=True)
+        control = control or RequestControl()
+        control.report_progress("precision", 0.0)
         try:
             measured = speech(exact)
         except StudioError as error:  # a damaged front end, which is reported when a voice needs it
@@ -114,24 +149,91 @@ def open_flow(checkpoint: Checkpoint, device: str, speech: Callable[[FlowDecoder
             return OpenedFlow(exact, Precision.FLOAT32, "")
         for precision in missing:
             _log.info("comparing the flow in %s with float32", precision.value)
-            found[precision] = _compare_flows(exact, checkpoint.load_flow(precision, device), measured)
+            compared[precision] = checkpoint.load_flow(precision, device)
+            found[precision] = _compare_flows(exact, compared[precision], measured, control)
             if math.isfinite(found[precision].distance_db):
                 _store(paths_of[precision], asdict(found[precision]))
-        if not any(_is_better(*item) for item in found.items()):
-            return OpenedFlow(exact, Precision.FLOAT32, _flow_reason(Precision.FLOAT32, found))
-        del exact
+        compared[Precision.FLOAT32] = exact
     better = [precision for precision, report in found.items() if _is_better(precision, report)]
     chosen = min(better, key=lambda precision: found[precision].relative_seconds, default=Precision.FLOAT32)
-    return OpenedFlow(checkpoint.load_flow(chosen, device), chosen, _flow_reason(chosen, found))
+    for precision in compared.keys() - {chosen}:
+        checkpoint.discard_flow(precision)
+    flow = compared.get(chosen) or checkpoint.load_flow(chosen, device)
+    return OpenedFlow(flow, chosen, _reason("flow", chosen, found))
 
 
-def _compare_flows(exact: FlowDecoder, reduced: FlowDecoder, measured: MeasuredSpeech) -> Measurement:
-    control = RequestControl()
+def _compare_flows(
+    exact: FlowDecoder, reduced: FlowDecoder, measured: MeasuredSpeech, control: RequestControl
+) -> Measurement:
+    return _compared(lambda: timed_run(exact, measured, control), lambda: timed_run(reduced, measured, control))
+
+
+def _compared(exact: Callable[[], TimedMel], reduced: Callable[[], TimedMel]) -> Measurement:
     for _ in range(_TIMED_ROUNDS):
-        found = compare(timed_run(exact, measured, control), timed_run(reduced, measured, control))
+        found = compare(exact(), reduced())
         if found.relative_seconds <= _LARGEST_TIME_SHARE:
             break
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedVocoder:
+    vocoder: Vocoder
+    precision: Precision
+    reason: str  # empty if there was no choice
+    is_provisional: bool = False  # a comparison might find a faster one
+
+
+def open_vocoder(
+    checkpoint: Checkpoint,
+    device: str,
+    mel: Callable[[], FloatArray],
+    control: RequestControl | None = None,
+    *,
+    may_compare: bool = True,
+) -> OpenedVocoder:
+    """Load the vocoder in 16 bits on the same conditions as the flow (``open_flow``).
+
+    The comparison is on ``mel`` (frames, mel_bins). Raise ``Cancelled`` and load errors.
+    """
+    exact, reduced = Precision.FLOAT32, Precision.BFLOAT16
+    path = _report_path(checkpoint.folder / "hift.pt", reduced, device)
+    found = _stored_measurement(path) if device == "cpu" else None
+    if found is None and (device != "cpu" or onednn.speedup(reduced) < _SMALLEST_SPEEDUP):
+        return OpenedVocoder(checkpoint.load_vocoder(exact, device), exact, "")
+    if found is None:
+        vocoder = checkpoint.load_vocoder(exact, device)
+        if not may_compare:
+            return OpenedVocoder(vocoder, exact, f"vocoder in float32; {_NOT_COMPARED}", is_provisional=True)
+        control = control or RequestControl()
+        try:
+            frames = torch.from_numpy(mel()[:_VOCODER_FRAMES]).t()
+        except StudioError as error:  # a damaged front end, which is reported when a voice needs it
+            _log.warning("the vocoder is not compared: %s", error)
+            return OpenedVocoder(vocoder, exact, "")
+        _log.info("comparing the vocoder in %s with float32", reduced.value)
+        runs = (
+            partial(_timed_samples, checkpoint, either, frames, control)
+            for either in (vocoder, checkpoint.load_vocoder(reduced, device))
+        )
+        found = _compared(*runs)
+        if math.isfinite(found.distance_db):
+            _store(path, asdict(found))
+    chosen = reduced if _is_better(reduced, found) else exact
+    reason = _reason("vocoder", chosen, {reduced: found})
+    return OpenedVocoder(checkpoint.load_vocoder(chosen, device), chosen, reason)
+
+
+def _timed_samples(checkpoint: Checkpoint, vocoder: Vocoder, mel: torch.Tensor, control: RequestControl) -> TimedMel:
+    """Return the mel of what ``vocoder`` makes of ``mel``, and the shorter time of two runs."""
+    seconds = math.inf
+    for _ in range(2):
+        control.raise_if_cancelled()
+        started = time.perf_counter()
+        samples = vocoder.synthesize_whole(mel, vocoder.noise(0)).numpy(force=True)
+        seconds = min(seconds, time.perf_counter() - started)
+    waveform = Waveform(samples, checkpoint.vocoder.sample_rate)
+    return prompt_mel(waveform, checkpoint.prompt_mel).T, seconds
 
 
 def _stored_measurement(path: Path) -> Measurement | None:
@@ -142,22 +244,22 @@ def _stored_measurement(path: Path) -> Measurement | None:
 
 def _is_better(precision: Precision, found: Measurement) -> bool:
     """Return whether ``precision`` is close and faster. A NaN is neither."""
-    return found.distance_db <= _FLOW_LIMITS_DB[precision] and found.relative_seconds <= _LARGEST_TIME_SHARE
+    return found.distance_db <= _LIMITS_DB[precision] and found.relative_seconds <= _LARGEST_TIME_SHARE
 
 
-def _flow_reason(chosen: Precision, found: Mapping[Precision, Measurement]) -> str:
-    """Return the measurements, the one of the ``chosen`` precision first; empty if there are none."""
+def _reason(stage: str, chosen: Precision, found: Mapping[Precision, Measurement]) -> str:
+    """Return the measurements of a ``stage``, the one of the ``chosen`` precision first; empty if there are none."""
     remarks = [] if chosen in found or not found else ["float32"]
     for precision, report in sorted(found.items(), key=lambda item: item[0] is not chosen):
         verdict = "" if precision is chosen else " refused" if not _is_better(precision, report) else " is slower"
         remarks.append(
             f"{precision.value}{verdict}: {report.distance_db:.2f} dB from float32, {report.relative_seconds:.0%} of its time"
         )
-    return f"flow in {'; '.join(remarks)}" if remarks else ""
+    return f"{stage} in {'; '.join(remarks)}" if remarks else ""
 
 
 def _candidate(
-    checkpoint: Checkpoint, precision: Precision, options: EngineOptions, remarks: list[str]
+    checkpoint: Checkpoint, precision: Precision, options: EngineOptions, remarks: list[str], control: RequestControl
 ) -> CachedSpeechLM[Any] | None:
     """Load the language model; return None if it fails the check. Append the reason to ``remarks``."""
     try:
@@ -165,7 +267,7 @@ def _candidate(
     except UnsupportedPrecision as error:
         remarks.append(f"{precision.value} refused: {error.message}")
         return None
-    report = _quality(checkpoint, precision, speech_lm, options)
+    report = _quality(checkpoint, precision, speech_lm, options, control)
     is_good = report.is_good_enough(precision)
     remarks.append(f"{precision.value}{'' if is_good else ' refused'}: {_describe(report)}")
     return speech_lm if is_good else None
@@ -190,18 +292,30 @@ def _describe(report: QualityReport) -> str:
 
 
 def _quality(
-    checkpoint: Checkpoint, precision: Precision, speech_lm: CachedSpeechLM[Any], options: EngineOptions
+    checkpoint: Checkpoint,
+    precision: Precision,
+    speech_lm: CachedSpeechLM[Any],
+    options: EngineOptions,
+    control: RequestControl,
 ) -> QualityReport:
     weights = checkpoint.speech_lm_path(options.variant)
     path = _report_path(weights, precision, options.device)
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        return QualityReport(**read_json(path))
+    if (stored := _stored_quality(path)) is not None:
+        return stored
+    control.raise_if_cancelled()
+    control.report_progress("precision", 0.0)
     _log.info("comparing the language model in %s with float32", precision.value)
     network = open_network(weights, checkpoint.speech_lm)
     report = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     release_pages(weights)
     _store(path, asdict(report))
     return report
+
+
+def _stored_quality(path: Path) -> QualityReport | None:
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return QualityReport(**read_json(path))
+    return None
 
 
 def _store(path: Path, report: dict[str, object]) -> None:

@@ -245,6 +245,8 @@ class EngineOptions:
     loads_speech_lm: bool = (
         True  # False: load the language model on first use, because voice conversion does not need it
     )
+    # Load a small model at once in float32 if its precisions have not been compared, and compare them afterwards.
+    compares_later: bool = False
     # Speak the lines of a batch in several processes if one line leaves cores idle.
     runs_lines_in_processes: bool = False
 

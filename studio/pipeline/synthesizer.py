@@ -85,6 +85,7 @@ class Stages:
     frontend: Callable[[], Frontend]  # loads the front end when the first new voice needs it
     styles: Styles
     alignment: AlignmentReader
+    is_provisional: bool = False  # the precisions have not been compared; see ``EngineOptions.compares_later``
 
 
 @dataclass(frozen=True, slots=True)

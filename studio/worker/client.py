@@ -94,10 +94,13 @@ class WorkerClient:
 
     # Requests. Every coroutine may raise StudioError.
 
-    async def load(self) -> EngineDescription:
-        """Start the worker and load the model, unless this has been done. Requests call this themselves."""
+    async def load(self, *, on_progress: OnProgress | None = None) -> EngineDescription:
+        """Start the worker and load the model, unless this has been done. Requests call this themselves.
+
+        ``on_progress`` hears of comparisons of precisions, if this call starts to load.
+        """
         while True:
-            loading = self._loading or self._begin_loading()
+            loading = self._loading or self._begin_loading(on_progress)
             description = await asyncio.shield(loading)
             if self._loading is loading:  # otherwise the worker has ended in the meantime
                 return description
@@ -194,14 +197,14 @@ class WorkerClient:
         loading = self._loading
         return loading is not None and loading.done() and not loading.cancelled() and loading.exception() is None
 
-    def _begin_loading(self) -> asyncio.Task[EngineDescription]:
-        self._loading = asyncio.create_task(self._load())
+    def _begin_loading(self, on_progress: OnProgress | None) -> asyncio.Task[EngineDescription]:
+        self._loading = asyncio.create_task(self._load(on_progress))
         self._loading.add_done_callback(self._forget_failed_loading)
         return self._loading
 
-    async def _load(self) -> EngineDescription:
+    async def _load(self, on_progress: OnProgress | None) -> EngineDescription:
         command = protocol.Load(next(self._ids), self.model_folder, self.options)
-        return (await self._call(command, protocol.Ready)).description
+        return (await self._call(command, protocol.Ready, on_progress)).description
 
     def _forget_failed_loading(self, loading: asyncio.Task[EngineDescription]) -> None:
         has_failed = loading.cancelled() or loading.exception() is not None

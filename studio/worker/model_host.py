@@ -31,7 +31,8 @@ from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
 from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import used_memory_bytes
-from studio.pipeline.control import RequestControl
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.loading import compare_precisions
 from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
@@ -54,6 +55,8 @@ _QUIET_SECONDS = 300.0
 # Delay of the repetition of measurements made on a busy machine, and its largest number until the next start.
 _REPEAT_SECONDS = 600.0
 _MOST_REPEATS = 3
+# Idle time required before precisions are compared, after loading and after a request.
+_COMPARISON_SECONDS = 10.0
 # Interval between checks whether the machine is still busy.
 _BUSY_SECONDS = 30.0
 # The longest and the shortest sleep of the background thread.
@@ -130,6 +133,7 @@ class ModelHost:
         *,
         quiet_seconds: float = _QUIET_SECONDS,
         is_busy: Callable[[], bool] = is_machine_busy,
+        control: RequestControl | None = None,
     ) -> None:
         self._folder = folder
         self._options = options
@@ -152,7 +156,8 @@ class ModelHost:
         self._retried_keys: set[str] = set()
         self._num_repeats: Counter[str] = Counter()  # of unreliable measurements, by key
         self._repeats_from = 0.0  # not before this time, unless the user asks
-        self._synthesizer: Synthesizer | None = self._stages.load_synthesizer()
+        self._comparison: RequestControl | None = None  # of precisions, in the background
+        self._synthesizer: Synthesizer | None = self._stages.load_synthesizer(control)
         self._description = self._synthesizer.description
         idle_cores = self._description.idle_cores if options.runs_lines_in_processes else 0
         self._places = LinePlaces(idle_cores, self._open_line_process) if idle_cores else None
@@ -207,6 +212,8 @@ class ModelHost:
         if self._synthesizer is not None:
             with self._in_use() as synthesizer:
                 synthesizer.finish_writes(control)
+                if synthesizer.stages.is_provisional:
+                    compare_precisions(self._folder, self._options, control)
 
     def close(self) -> None:
         self._is_closed.set()
@@ -226,6 +233,8 @@ class ModelHost:
             yield self._synthesizer
 
     def _before_requests(self) -> None:
+        if (comparison := self._comparison) is not None:
+            comparison.cancel()
         self._manager.step_aside()
         before = None if self._synthesizer is None else self._description
         if self._synthesizer is None:
@@ -352,6 +361,7 @@ class ModelHost:
             try:
                 self._warm_up()
                 self._stages.open_deferred(self._is_loaded)
+                self._compare_precisions()
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
                 self._release_when_idle()
@@ -379,11 +389,38 @@ class ModelHost:
     def _seconds_until_due(self) -> float:
         now = time.monotonic()
         waits = [_MAX_SLEEP_SECONDS]
+        if self._is_provisional():
+            waits.append(self._last_used + _COMPARISON_SECONDS - now)
         if self._should_improve:
             waits.append(_BUSY_SECONDS if self._waits_for_machine else self._seconds_until_quiet())
         if self._options.idle_release_seconds is not None and self._synthesizer is not None:
             waits.append(self._last_used + self._options.idle_release_seconds - now)
         return max(_MIN_SLEEP_SECONDS, min(waits))
+
+    def _is_provisional(self) -> bool:
+        synthesizer = self._synthesizer
+        return synthesizer is not None and synthesizer.stages.is_provisional
+
+    def _compare_precisions(self) -> None:
+        """Compare precisions that were left for later, and load the model in the best ones. A request interrupts this."""
+        is_due = self._is_provisional() and time.monotonic() >= self._last_used + _COMPARISON_SECONDS
+        if not is_due:
+            return
+        self._comparison = control = RequestControl()
+        try:
+            if not self._requests.is_empty:
+                return
+            compare_precisions(self._folder, self._options, control)
+        except Cancelled:
+            return
+        finally:
+            self._comparison = None
+        with self._requests.exclusive():
+            if self._is_loaded():
+                self._release()
+                self._load()
+                self._description = self.description
+        self._on_overview(self._manager.overview())
 
     def _is_quiet(self) -> bool:
         return self._requests.is_empty and self._seconds_until_quiet() <= 0
@@ -450,8 +487,13 @@ class ModelHost:
         self._on_overview(self._manager.overview())
 
 
-def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> ModelHost:
-    """Load the model of ``folder`` with the fastest engines verified so far.
+def open_accelerated(
+    folder: Path,
+    options: EngineOptions,
+    control: RequestControl | None = None,
+    modules: tuple[str, ...] = MODULES,
+) -> ModelHost:
+    """Load the model of ``folder`` with the fastest engines verified so far. ``control`` reports comparisons.
 
     Raise the errors of ``load_synthesizer``, and ``OutOfMemory`` for a GPU that is too small, before reading weights.
     """
@@ -465,6 +507,7 @@ def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, .
         lambda on_change: EngineManager(
             target, EngineStore(), modules=modules, wanted=wanted_by_stage(options.wanted_engines), on_change=on_change
         ),
+        control=control,
     )
 
 

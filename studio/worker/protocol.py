@@ -76,7 +76,10 @@ class ImportStoredVoices(_RequestMessage):
 
 
 class FinishWrites(_RequestMessage):
-    """Wait until the prompt states of new voices are on disk or writing stalls. The stage of progress is "save"."""
+    """Wait until the prompt states of new voices are on disk or writing stalls, and compare precisions.
+
+    The stages of progress are "save" and "precision".
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Server:
     def __init__(
         self,
         connection: Connection,
-        open_model: Callable[[Path, EngineOptions], ModelHost],
+        open_model: Callable[[Path, EngineOptions, RequestControl], ModelHost],
         *,
         when_abandoned: Callable[[], None] | None = None,
         collect_garbage: Callable[[], object] = gc.collect,
@@ -215,7 +215,7 @@ class Server:
         match job.command:
             case protocol.Load(request_id, folder, options):
                 self._close_model()
-                self._model = self._open_model(folder, options)
+                self._model = self._open_model(folder, options, control)
                 return protocol.Ready(request_id, self._model.description)
             case protocol.PrepareVoice(request_id, voice):
                 return protocol.VoiceReady(request_id, self._loaded().prepare_voice(voice, control=control))

@@ -12,6 +12,7 @@ from typing import Any
 from studio.engines.machine import empty_cache
 from studio.engines.manager import EngineManager, OpenedStage
 from studio.engines.stage import Stage
+from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream
 from studio.pipeline.loading import StageOverrides, load_synthesizer
 from studio.pipeline.precision_selection import AUTO
@@ -36,7 +37,7 @@ class StageLoader:
         self._ready: dict[Stage, OpenedStage] = {}
         self._deferred: set[Stage] = set()
 
-    def load_synthesizer(self) -> Synthesizer:
+    def load_synthesizer(self, control: RequestControl | None = None) -> Synthesizer:
         """Load the model with the engines verified so far, except those that open slowly; see ``open_deferred``."""
         opened: dict[Stage, OpenedStage] = {}
         # Probing the candidates loads their libraries, which takes time. Without manifests, no engine is verified.
@@ -51,7 +52,7 @@ class StageLoader:
             open_speech_tokenizer=lambda: self._open_frontend(Stage.SPEECH_TOKENIZER),
             open_speaker_encoder=lambda: self._open_frontend(Stage.SPEAKER_ENCODER),
         )
-        return load_synthesizer(self._folder, self._options, overrides)
+        return load_synthesizer(self._folder, self._options, overrides, control)
 
     def open_deferred(self, is_wanted: Callable[[], bool]) -> None:
         """Open the engines that ``load_synthesizer`` has skipped, for ``install``."""

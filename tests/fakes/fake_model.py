@@ -40,7 +40,7 @@ CHUNK_SAMPLES = 2_400
 Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 
-def open_fake(folder: Path, options: EngineOptions) -> FakeModel:
+def open_fake(folder: Path, options: EngineOptions, _control: RequestControl | None = None) -> FakeModel:
     match folder.name:
         case "missing":
             raise ModelNotFound(f"There is no model folder {folder}.", remedy="Choose another.")
@@ -51,7 +51,7 @@ def open_fake(folder: Path, options: EngineOptions) -> FakeModel:
     return FakeModel(folder, options)
 
 
-def open_talkative(folder: Path, options: EngineOptions) -> FakeModel:
+def open_talkative(folder: Path, options: EngineOptions, _control: RequestControl) -> FakeModel:
     print("the fake model is open")  # noqa: T201 - as libraries do
     return open_fake(folder, options)
 

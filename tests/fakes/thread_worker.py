@@ -26,7 +26,9 @@ class ThreadWorker:
     def __init__(self, open_model: Callable[[Path, EngineOptions], FakeModel] = open_fake) -> None:
         self.log_path = Path("worker.log")
         self._near, self._far = Pipe(duplex=True)
-        self.server = Server(self._far, open_model, collect_garbage=lambda: None)
+        self.server = Server(
+            self._far, lambda folder, options, _control: open_model(folder, options), collect_garbage=lambda: None
+        )
         self._thread = threading.Thread(target=self.server.serve, daemon=True)
         ThreadWorker.created.append(self)
 

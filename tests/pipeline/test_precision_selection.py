@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -15,14 +16,15 @@ import torch
 
 from studio.model import onednn
 from studio.model.checkpoint import Checkpoint, open_checkpoint
-from studio.model.config import Precision
+from studio.model.config import Precision, PromptMelConfig
 from studio.model.device_kind import DeviceKind, DeviceTraits
 from studio.model.speech_lm import QualityReport, SpeechLMNetwork, TorchSpeechLM
-from studio.model.stages import FlowDecoder, FlowPrompt, SpeechTokenRequest
+from studio.model.stages import FlowDecoder, FlowPrompt, SpeechTokenRequest, Vocoder
 from studio.pipeline import flow_quality, precision_selection
+from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.flow_quality import MeasuredSpeech
-from studio.pipeline.loading import load_synthesizer
-from studio.pipeline.precision_selection import OpenedFlow, open_flow, open_speech_lm
+from studio.pipeline.loading import compare_precisions, load_synthesizer
+from studio.pipeline.precision_selection import OpenedFlow, OpenedVocoder, open_flow, open_speech_lm, open_vocoder
 from studio.pipeline.request import EngineOptions
 
 GOOD = QualityReport(128, 0.005, 1e-4, 0.98, 2e-3)
@@ -90,6 +92,7 @@ class FakeFlows:
     ) -> None:
         self.folder, self.shifts, self.shares = folder, shifts, shares
         self.loaded: list[Precision] = []
+        self.discarded: set[Precision] = set()
         self.num_runs = 0
         self.seconds = 0.0
         (folder / "flow.pt").write_bytes(b"weights")
@@ -109,9 +112,13 @@ class FakeFlows:
 
         return cast("FlowDecoder", SimpleNamespace(precision=precision, device=device, decode_whole=decode_whole))
 
-    def open(self) -> OpenedFlow:
+    def discard_flow(self, precision: Precision) -> None:
+        self.discarded.add(precision)
+
+    def open(self, control: RequestControl | None = None, *, may_compare: bool = True) -> OpenedFlow:
         prompt = FlowPrompt((), np.zeros((0, 80), np.float32), np.zeros(192, np.float32))
-        return open_flow(cast("Checkpoint", self), "cpu", lambda _: MeasuredSpeech(prompt, (1, 2, 3)))
+        measured = MeasuredSpeech(prompt, (1, 2, 3))
+        return open_flow(cast("Checkpoint", self), "cpu", lambda _: measured, control, may_compare=may_compare)
 
 
 @pytest.mark.parametrize("reduced", [Precision.BFLOAT16, Precision.INT8])
@@ -131,7 +138,8 @@ def test_flow_uses_a_reduced_precision_if_it_is_close_and_faster(
     opened = flows.open()
     assert opened.precision is opened.flow.precision is (reduced if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
     assert ("refused" in opened.reason) is not is_used
-    assert flows.loaded == [Precision.FLOAT32, reduced, *([reduced] if is_used else [])]
+    assert flows.loaded == [Precision.FLOAT32, reduced]
+    assert flows.discarded == {Precision.FLOAT32 if is_used else reduced}
 
 
 @pytest.mark.parametrize(
@@ -167,6 +175,107 @@ def test_stored_comparison_of_the_flow_is_used_until_its_weights_change(
     assert flows.num_runs > num_runs
 
 
+def test_the_flow_is_compared_later_if_that_is_not_permitted_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = FakeFlows(tmp_path, monkeypatch, shifts={Precision.BFLOAT16: 0.1}, shares={Precision.BFLOAT16: 0.25})
+    first = flows.open(may_compare=False)
+    assert (first.precision, first.is_provisional, flows.num_runs) == (Precision.FLOAT32, True, 0)
+    assert "after the first line" in first.reason
+    stages: list[str] = []
+    flows.open(RequestControl(on_progress=lambda stage, _share: stages.append(stage)))
+    assert stages == ["precision"]
+    later = flows.open(may_compare=False)
+    assert (later.precision, later.is_provisional) == (Precision.BFLOAT16, False)
+
+
+def test_the_comparison_of_the_flow_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flows = FakeFlows(tmp_path, monkeypatch, shifts={}, shares={Precision.BFLOAT16: 0.25})
+    control = RequestControl()
+    control.cancel()
+    with pytest.raises(Cancelled):
+        flows.open(control)
+    assert flows.num_runs == 0
+    assert flows.open(may_compare=False).is_provisional
+
+
+def test_the_language_model_is_compared_later_if_that_is_not_permitted_now(
+    compared: list[Sequence[SpeechTokenRequest]],
+) -> None:
+    checkpoint = open_checkpoint(noise_models.V3)
+    first = open_speech_lm(checkpoint, EngineOptions(), may_compare=False)
+    assert (first.precision, first.is_provisional, compared) == (Precision.FLOAT32, True, [])
+    assert "after the first line" in first.reason
+    stages: list[str] = []
+    open_speech_lm(checkpoint, EngineOptions(), RequestControl(on_progress=lambda stage, _share: stages.append(stage)))
+    assert stages == ["precision"]
+    later = open_speech_lm(checkpoint, EngineOptions(), may_compare=False)
+    assert (later.precision, later.is_provisional) == (Precision.BFLOAT16, False)
+
+
+class FakeVocoders:
+    """A checkpoint whose vocoder in bfloat16 adds ``noise``, and takes ``share`` of the virtual time of float32."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, noise: float, share: float) -> None:
+        self.folder, self.share, self.noise = folder, share, noise
+        self.loaded: list[Precision] = []
+        self.num_runs = 0
+        self.seconds = 0.0
+        self.vocoder = SimpleNamespace(sample_rate=24_000)
+        self.prompt_mel = PromptMelConfig(24_000)
+        (folder / "hift.pt").write_bytes(b"weights")
+        monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
+        monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision is Precision.BFLOAT16 else 1.0)
+        monkeypatch.setattr(precision_selection, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
+
+    def load_vocoder(self, precision: Precision, device: str) -> Vocoder:
+        self.loaded.append(precision)
+
+        def synthesize_whole(mel: torch.Tensor, noise: object) -> torch.Tensor:
+            self.num_runs += 1
+            is_exact = precision is Precision.FLOAT32
+            self.seconds += 1.0 if is_exact else self.share
+            generator = torch.Generator().manual_seed(0)
+            samples = torch.randn(480 * mel.shape[1], generator=generator)
+            return samples if is_exact else samples + self.noise * torch.randn(len(samples), generator=generator)
+
+        fake = SimpleNamespace(precision=precision, synthesize_whole=synthesize_whole, noise=lambda seed: seed)
+        return cast("Vocoder", fake)
+
+    def open(self, *, may_compare: bool = True) -> OpenedVocoder:
+        mel = np.zeros((120, 80), np.float32)
+        return open_vocoder(cast("Checkpoint", self), "cpu", lambda: mel, may_compare=may_compare)
+
+
+@pytest.mark.parametrize(
+    ("noise", "share", "is_used"),
+    [(1e-3, 0.6, True), (1.0, 0.6, False), (1e-3, 0.95, False), (float("nan"), 0.6, False)],
+)
+def test_vocoder_uses_bfloat16_if_it_is_close_and_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: float, share: float, is_used: bool
+) -> None:
+    vocoders = FakeVocoders(tmp_path, monkeypatch, noise=noise, share=share)
+    provisional = vocoders.open(may_compare=False)
+    assert (provisional.precision, provisional.is_provisional, vocoders.num_runs) == (Precision.FLOAT32, True, 0)
+    opened = vocoders.open()
+    assert opened.precision is opened.vocoder.precision is (Precision.BFLOAT16 if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
+    assert ("refused" in opened.reason) is not is_used
+    assert opened.reason.startswith(f"vocoder in {opened.precision.value}")
+    if noise == noise:
+        num_runs = vocoders.num_runs
+        assert vocoders.open().reason == opened.reason
+        assert vocoders.num_runs == num_runs
+
+
+def test_vocoder_stays_float32_on_a_processor_that_is_not_faster_in_bfloat16(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocoders = FakeVocoders(tmp_path, monkeypatch, noise=0.0, share=0.5)
+    monkeypatch.setattr(onednn, "speedup", lambda _precision: 1.0)
+    opened = vocoders.open()
+    assert (opened.precision, opened.reason, vocoders.num_runs) == (Precision.FLOAT32, "", 0)
+
+
 @pytest.mark.parametrize("speedup", [0.0, 1.0])
 def test_flow_stays_float32_without_fast_reduced_precisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speedup: float
@@ -194,3 +303,23 @@ def test_automatic_flow_of_a_model_is_described(tmp_path: Path, monkeypatch: pyt
     assert precision in ("float32", "bfloat16", "int8")
     assert descriptions[0].stages["flow"] == f"torch {precision}, 1 thread"
     assert any(note.startswith(f"flow in {precision}") for note in descriptions[0].notes) or precision == "float32"
+    vocoder = descriptions[0].engines["vocoder"].removeprefix("torch-")
+    assert descriptions[0].stages["vocoder"] == f"torch {vocoder}, 1 thread"
+
+
+@pytest.mark.slow
+def test_a_small_model_speaks_first_and_is_compared_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    options = EngineOptions(flow_precision="auto", num_threads=1, compares_later=True)
+    synthesizer = load_synthesizer(noise_models.V3, options)
+    assert synthesizer.stages.is_provisional
+    assert set(synthesizer.description.engines.values()) == {"torch-float32"}
+    synthesizer.close()
+    assert not list((tmp_path / "engines").glob("*"))
+    compare_precisions(noise_models.V3, options, RequestControl())
+    compared = load_synthesizer(noise_models.V3, options)
+    assert not compared.stages.is_provisional
+    compared.close()
+    at_once = load_synthesizer(noise_models.V3, replace(options, compares_later=False))
+    assert at_once.description.notes == compared.description.notes
+    at_once.close()

@@ -358,6 +358,66 @@ def test_idle_memory_is_released_and_the_next_line_loads_the_model(
     chunks.close()
 
 
+LATER = EngineOptions(num_threads=1, engines="plain", compares_later=True)
+
+
+@pytest.mark.slow
+def test_precisions_are_compared_when_idle_and_then_used(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[EngineOptions] = []
+
+    def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
+        compared.append(options)
+        monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 1e6)  # only once
+
+    monkeypatch.setattr(model_host, "compare_precisions", compare)
+    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.2)
+    model, _ = open_model(LATER)
+    first = model._synthesizer
+    wait_until(lambda: model._synthesizer not in (first, None))
+    assert compared == [LATER]
+
+
+@pytest.mark.slow
+def test_a_request_interrupts_the_comparison_of_precisions(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    controls: list[RequestControl] = []
+
+    def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
+        controls.append(control)
+        wait_until(lambda: control.is_cancelled)
+        control.raise_if_cancelled()
+
+    monkeypatch.setattr(model_host, "compare_precisions", compare)
+    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.0)
+    model, _ = open_model(LATER)
+    wait_until(lambda: bool(controls))
+    before = model._synthesizer
+    assert max(loudness(model, request_of)) > 0
+    assert controls[0].is_cancelled
+    assert model._synthesizer is before
+    wait_until(lambda: len(controls) > 1)  # later again
+    controls[-1].cancel()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compares_later", [True, False])
+def test_a_command_waits_for_the_comparison_of_precisions_at_its_end(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch, compares_later: bool
+) -> None:
+    compared: list[RequestControl] = []
+    monkeypatch.setattr(model_host, "compare_precisions", lambda _folder, _options, control: compared.append(control))
+    options = LATER if compares_later else replace(LATER, speech_lm_precision="float32")
+    model, _ = open_model(options)
+    control = RequestControl()
+    model.finish_writes(control)
+    assert compared == ([control] if compares_later else [])
+
+
 @pytest.mark.slow
 def test_opened_weights_are_synchronized_before_a_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],

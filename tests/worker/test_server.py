@@ -17,6 +17,7 @@ from thread_worker import ThreadWorker
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Device
 from studio.model.device_kind import DeviceKind
+from studio.pipeline.control import RequestControl
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker import protocol
 from studio.worker.protocol import Command, Event
@@ -58,7 +59,7 @@ def caller() -> Iterator[Caller]:
     near, far = Pipe(duplex=True)
     opened: list[FakeModel] = []
 
-    def open_model(folder: Path, options: EngineOptions) -> FakeModel:
+    def open_model(folder: Path, options: EngineOptions, _control: RequestControl) -> FakeModel:
         opened.append(open_fake(folder, options))
         return opened[-1]
 
