@@ -16,8 +16,8 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-# Modules, and the functions that torch itself imports from them. While the first seven are deferred, ``import torch``
-# does not import the others; these are deferred as well, because they need the first ones and cannot be imported in
+# Modules, and the functions that torch itself imports from them. While the first ones are deferred, ``import torch``
+# does not import the last seven; these are deferred as well, because they need the first ones and cannot be imported in
 # every order.
 TORCH_MODULES: Mapping[str, Collection[str]] = {
     "torch._higher_order_ops": ("cond", "while_loop"),
@@ -27,6 +27,15 @@ TORCH_MODULES: Mapping[str, Collection[str]] = {
     "torch.export": (),
     "torch.func": ("vmap",),
     "torch.utils.data": (),
+    "torch.distributions": (),
+    "torch.masked": (),
+    "torch.nn.attention": (),
+    "torch.nn.intrinsic": (),
+    "torch.nn.qat": (),
+    "torch.nn.quantizable": (),
+    "torch.nn.quantized": (),
+    "torch.profiler": (),
+    "torch.quantization": (),
     "torch._decomp": (),
     "torch._dynamo": (),
     "torch._export": (),

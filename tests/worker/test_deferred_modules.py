@@ -85,6 +85,14 @@ print(sum(deferred))
         "from torch.utils.data import DataLoader; list(DataLoader([1, 2]))",
         "torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),))",
         "import torch.distributed.tensor",
+        "torch.distributions.Normal(0.0, 1.0).sample()",
+        "torch.masked.sum(torch.ones(2), mask=torch.tensor([True, False]))",
+        "torch.quantization.QuantStub()(torch.ones(2))",
+        "torch.nn.quantized.FloatFunctional().add(torch.ones(2), torch.ones(2))",
+        "torch.nn.intrinsic.ConvReLU1d(torch.nn.Conv1d(1, 1, 1), torch.nn.ReLU())(torch.ones(1, 1, 2))",
+        "with torch.profiler.profile(): torch.ones(2).sum()",
+        "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH): torch.ones(2).sum()",
+        "torch.nn.MultiheadAttention(4, 2)(*torch.ones(3, 1, 1, 4))",
     ],
 )
 def test_torch_works_where_it_needs_the_deferred_modules(use: str) -> None:
