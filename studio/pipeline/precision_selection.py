@@ -201,27 +201,29 @@ def open_vocoder(
     found = _stored_measurement(path) if device == "cpu" else None
     if found is None and (device != "cpu" or onednn.speedup(reduced) < _SMALLEST_SPEEDUP):
         return OpenedVocoder(checkpoint.load_vocoder(exact, device), exact, "")
-    if found is None:
-        vocoder = checkpoint.load_vocoder(exact, device)
-        if not may_compare:
-            return OpenedVocoder(vocoder, exact, f"vocoder in float32; {_NOT_COMPARED}", is_provisional=True)
-        control = control or RequestControl()
-        try:
-            frames = torch.from_numpy(mel()[:_VOCODER_FRAMES]).t()
-        except StudioError as error:  # a damaged front end, which is reported when a voice needs it
-            _log.warning("the vocoder is not compared: %s", error)
-            return OpenedVocoder(vocoder, exact, "")
-        _log.info("comparing the vocoder in %s with float32", reduced.value)
-        runs = (
-            partial(_timed_samples, checkpoint, either, frames, control)
-            for either in (vocoder, checkpoint.load_vocoder(reduced, device))
+    if found is not None:
+        chosen = reduced if _is_better(reduced, found) else exact
+        return OpenedVocoder(
+            checkpoint.load_vocoder(chosen, device), chosen, _reason("vocoder", chosen, {reduced: found})
         )
-        found = _compared(*runs)
-        if math.isfinite(found.distance_db):
-            _store(path, asdict(found))
+    vocoders = {exact: checkpoint.load_vocoder(exact, device)}
+    if not may_compare:
+        return OpenedVocoder(vocoders[exact], exact, f"vocoder in float32; {_NOT_COMPARED}", is_provisional=True)
+    control = control or RequestControl()
+    try:
+        frames = torch.from_numpy(mel()[:_VOCODER_FRAMES]).t()
+    except StudioError as error:  # a damaged front end, which is reported when a voice needs it
+        _log.warning("the vocoder is not compared: %s", error)
+        return OpenedVocoder(vocoders[exact], exact, "")
+    _log.info("comparing the vocoder in %s with float32", reduced.value)
+    vocoders[reduced] = checkpoint.load_vocoder(reduced, device)
+    found = _compared(
+        *(partial(_timed_samples, checkpoint, vocoders[either], frames, control) for either in (exact, reduced))
+    )
+    if math.isfinite(found.distance_db):
+        _store(path, asdict(found))
     chosen = reduced if _is_better(reduced, found) else exact
-    reason = _reason("vocoder", chosen, {reduced: found})
-    return OpenedVocoder(checkpoint.load_vocoder(chosen, device), chosen, reason)
+    return OpenedVocoder(vocoders[chosen], chosen, _reason("vocoder", chosen, {reduced: found}))
 
 
 def _timed_samples(checkpoint: Checkpoint, vocoder: Vocoder, mel: torch.Tensor, control: RequestControl) -> TimedMel:
