@@ -308,14 +308,16 @@ class ScriptView(DraggingView):
     ) -> QItemSelectionModel.SelectionFlag:
         """Keep the selection when the user clicks below the last line: the inspector and shortcuts need it.
 
-        Select the line that Ctrl+Home and Ctrl+End go to, which Qt would only make current.
+        Select the line that Ctrl+Home and Ctrl+End go to, which Qt would only make current, unless several lines are
+        selected.
         """
         if not index.isValid():
             return QItemSelectionModel.SelectionFlag.NoUpdate
         if isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            extends = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-            chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-            return super().selectionCommand(index, event) if extends else chosen
+            selection = self.selectionModel().selection()
+            has_several = selection.count() > 1 or (not selection.isEmpty() and selection.at(0).height() > 1)
+            if not has_several and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                return QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         return super().selectionCommand(index, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
