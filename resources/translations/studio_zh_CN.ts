@@ -3793,10 +3793,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{model}；{gpu} 的显存放不下此模型</translation>
     </message>
     <message>
-        <source>{model}; on {gpu}, prompt and line fit up to about {reduced:.0f} s in 16 bits, {exact:.0f} s in float32</source>
-        <translation>{model}；在 {gpu} 上，参考音频与台词合计最长约 {reduced:.0f} 秒（16 位）或 {exact:.0f} 秒（float32）</translation>
-    </message>
-    <message>
         <source>{name} belongs to the model {model}, which is not installed.</source>
         <translation>{name} 属于模型 {model}，而该模型尚未安装。</translation>
     </message>
@@ -4769,6 +4765,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{file} 在导出后损坏。</translation>
     </message>
     <message>
+        <source>{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory</source>
+        <translation>{gpu}；其驱动不支持按页映射显存（{reason}），因此台词需要更多显存</translation>
+    </message>
+    <message>
         <source>{host} received too many requests from this computer (status {status}).</source>
         <translation>本机向 {host} 发出的请求过多（状态码 {status}）。</translation>
     </message>
@@ -5349,6 +5349,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
+        <source>Update the NVIDIA driver.</source>
+        <translation>请更新 NVIDIA 驱动。</translation>
+    </message>
+    <message>
         <source>Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.</source>
         <translation>请使用 CosyVoice-300M、CosyVoice-300M-SFT 或 CosyVoice-300M-Instruct。</translation>
     </message>
@@ -5923,6 +5927,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{host} sends audio of another form than 16-bit mono.</source>
         <translation>{host} 发送的音频不是 16 位单声道。</translation>
+    </message>
+    <message>
+        <source>{model}; on {gpu}, beside a prompt of {prompt} s, lines of up to about {reduced:.0f} s fit in 16 bits, {exact:.0f} s in float32</source>
+        <translation>{model}；在 {gpu} 上，参考音频为 {prompt} 秒时，单条台词最长约 {reduced:.0f} 秒（16 位）或 {exact:.0f} 秒（float32）</translation>
     </message>
     <message>
         <source>{number} requests are waiting already.</source>

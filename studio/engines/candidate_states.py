@@ -75,18 +75,17 @@ class CandidateState:
         return self.store.manifest(self.key, self.facts) if self.key else None
 
     def missing_resources(self, more_bytes: int = 0) -> Message | None:
-        """Return why there is too little memory or disk space to try it beside the reference, or None.
+        """Return why there is too little memory or disk space to try it, or None. ``more_bytes`` of memory count as free.
 
-        ``more_bytes`` of memory count as free.
+        It need not fit beside the reference, which can be timed before it.
         """
         if not isinstance(self.probed, Available):
             return None
-        memory_bytes = self.probed.memory_bytes
+        needed = max(self.probed.build_memory_bytes, self.probed.memory_bytes)
         if self.reference is not None:
             if not isinstance(self.reference.probed, Available):
                 return None
-            memory_bytes += self.reference.probed.memory_bytes
-        needed = max(self.probed.build_memory_bytes, memory_bytes)
+            needed = max(needed, self.reference.probed.memory_bytes)
         return resource_shortage(needed, budget_bytes(self.target.device) + more_bytes) or resource_shortage(
             self.probed.build_disk_bytes, free_bytes(self.store.folder), is_disk=True
         )

@@ -19,6 +19,12 @@ _PRECISIONS = {Precision.FLOAT32: 4, Precision.BFLOAT16: 2}
 # Their weights are on the GPU; the others run on the CPU until a faster engine is found.
 GPU_STAGES = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
 _ROWS = 2  # conditional and unconditional
+# Numbers of blocks of one second that the recorded flow reads, prompt included. A line gets the smallest, because
+# attention reads all of them.
+LINE_BLOCKS = (12, 24, 36, 48, 72, 96, 144, 200, 300)
+# Lengths of a typical line and of a typical prompt.
+TYPICAL_LINE_SECONDS = 10
+TYPICAL_PROMPT_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +33,8 @@ class MemoryPlan:
 
     Attributes:
         weight_bytes: Size of the weights of all stages that run on the GPU.
-        line_seconds: Longest prompt and speech, together, whose caches fit; longer lines take more time for each chunk.
-            Infinite for models without caches, and None if not even the weights fit.
+        line_seconds: Longest speech whose caches fit beside a prompt of ``TYPICAL_PROMPT_SECONDS``, or zero; longer lines
+            take more time for each chunk. Infinite for models without caches, and None if not even the weights fit.
     """
 
     precision: Precision
@@ -53,28 +59,42 @@ def frame_bytes(flow: FlowConfig, precision: Precision) -> int:
 
 
 def plan_memory(
-    flow: FlowConfig, frame_rate: float, file_bytes: Mapping[Stage, int], available_bytes: int
+    flow: FlowConfig,
+    frame_rate: float,
+    file_bytes: Mapping[Stage, int],
+    available_bytes: int,
+    *,
+    has_pages: bool = True,
 ) -> tuple[MemoryPlan, ...]:
     """Return the plans, most exact first. ``file_bytes`` are the sizes of the float32 weight files.
 
-    ``available_bytes`` is the memory for weights, lines and voices, without the reserve of ``DeviceTraits``.
+    ``available_bytes`` is the memory for weights, lines and voices, without the reserve of ``DeviceTraits``. Without
+    ``has_pages``, lines have memory of fixed sizes, with a copy of the prompt.
     """
-    return tuple(_plan(flow, frame_rate, file_bytes, available_bytes, precision) for precision in _PRECISIONS)
+
+    def plan(precision: Precision) -> MemoryPlan:
+        weight_bytes = file_bytes[Stage.VOCODER] + sum(
+            file_bytes[stage] * _PRECISIONS[precision] // _PRECISIONS[Precision.FLOAT32]
+            for stage in (Stage.SPEECH_LM, Stage.FLOW)
+        )
+        left = available_bytes - weight_bytes
+        bytes_per_second = frame_bytes(flow, precision) * frame_rate
+        if left <= 0:
+            return MemoryPlan(precision, weight_bytes, None)
+        if not bytes_per_second:
+            return MemoryPlan(precision, weight_bytes, float("inf"))
+        return MemoryPlan(precision, weight_bytes, _line_seconds(left / bytes_per_second, has_pages=has_pages))
+
+    return tuple(map(plan, _PRECISIONS))
 
 
-def _plan(
-    flow: FlowConfig, frame_rate: float, file_bytes: Mapping[Stage, int], available_bytes: int, precision: Precision
-) -> MemoryPlan:
-    float32_bytes = _PRECISIONS[Precision.FLOAT32]
-    weight_bytes = file_bytes[Stage.VOCODER] + sum(
-        file_bytes[stage] * _PRECISIONS[precision] // float32_bytes for stage in (Stage.SPEECH_LM, Stage.FLOW)
-    )
-    left = available_bytes - weight_bytes
-    per_frame = frame_bytes(flow, precision)
-    if left <= 0:
-        seconds = None
-    elif per_frame == 0:
-        seconds = float("inf")
+def _line_seconds(seconds: float, *, has_pages: bool) -> float:
+    """Return the longest line if all free memory would suffice for ``seconds``."""
+    traits = DeviceKind.CUDA.traits
+    of_lines = traits.line_memory_share * seconds
+    if has_pages:
+        of_all = (traits.line_memory_share + traits.voice_memory_share) * seconds
+        longest = min(of_lines, of_all - TYPICAL_PROMPT_SECONDS)
     else:
-        seconds = DeviceKind.CUDA.traits.line_memory_share * left / (per_frame * frame_rate)
-    return MemoryPlan(precision, weight_bytes, seconds)
+        longest = max((size for size in LINE_BLOCKS if size <= of_lines), default=0) - TYPICAL_PROMPT_SECONDS
+    return max(0.0, longest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -41,10 +41,15 @@ class TrialSize:
 _ON_CPU = TrialSize(num_tokens=60, num_seeds=1, num_rounds=3, timing_seconds=60.0)
 # 16-bit overflow occurs only in some lines and only after many tokens, hence 20 lines of 30 s.
 _ON_GPU = TrialSize(num_tokens=750, num_seeds=20, num_rounds=5, timing_seconds=30.0)
+# Lines of 30 s do not fit: they would be computed from their start, and slowly.
+_ON_SMALL_GPU = replace(_ON_GPU, num_tokens=375, num_seeds=40)
+_SMALL_GPU_BYTES = 7 << 30
 
 
 def default_trial_size(device: Device) -> TrialSize:
-    return _ON_GPU if device.kind.is_gpu else _ON_CPU
+    if not device.kind.is_gpu:
+        return _ON_CPU
+    return _ON_SMALL_GPU if device.total_bytes < _SMALL_GPU_BYTES else _ON_GPU
 
 
 @dataclass(frozen=True, slots=True)

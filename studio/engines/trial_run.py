@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from studio.engines.candidate import (
+    Available,
     BuildCancelled,
     BuildJob,
     EngineBackend,
@@ -17,7 +19,7 @@ from studio.engines.candidate import (
     references_of,
 )
 from studio.engines.library_errors import is_out_of_memory
-from studio.engines.machine import budget_bytes
+from studio.engines.machine import budget_bytes, empty_cache
 from studio.engines.manifest import FailureKind
 from studio.engines.reference_io import ReferenceIO, read_reference, record_reference
 from studio.engines.stage import Stage
@@ -34,7 +36,7 @@ from studio.engines.task import (
     TrialTask,
     WasCancelled,
 )
-from studio.engines.trials import TRIALS, time_interleaved
+from studio.engines.trials import TRIALS, time_alone, time_interleaved, time_single
 from studio.errors import StudioError
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
@@ -119,29 +121,51 @@ def _run(task: TrialTask, progress: TrialProgress) -> Report:
     reference = references[task.stage]
     progress.phases = (RECORDING, *(() if task.is_built else candidate.phases), VERIFYING, TIMING)
     reference_io = _reference_io(task, target, references, progress)
+    trial = TRIALS[task.stage](reference_io, target.checkpoint, task.trial_size)
+    reference_seconds = None
+    if candidate is not reference and not _fit_together(candidate, reference, target):
+        _, reference_seconds = time_single(
+            trial, reference.open(None, target), between=lambda: progress.report(RECORDING, 0, 1)
+        )
+        _release(target)
 
     if candidate.phases and not task.is_built:
         progress.report(candidate.phases[0], 0, 1)
         job = TrialBuildJob(target, task.workspace, task.timing_cache, budget_bytes(task.device), progress)
         candidate.build(job)
 
-    trial = TRIALS[task.stage](reference_io, target.checkpoint, task.trial_size)
+    rounds = iter(range(task.trial_size.num_rounds + 1))
+
+    def next_round() -> None:
+        progress.report(TIMING, next(rounds), task.trial_size.num_rounds + 1)
+
     progress.report(VERIFYING, 0, 1)
     engine = candidate.open(task.workspace if candidate.phases else None, target)
     verification = trial.verify(engine, candidate.precision)
     timing = None
     if verification.rejection is None:
         progress.report(TIMING, 0, 1)
-        rounds = iter(range(task.trial_size.num_rounds + 1))
-        timing = time_interleaved(
-            trial,
-            engine,
-            engine if candidate is reference else reference.open(None, target),
-            between=lambda: progress.report(TIMING, next(rounds), task.trial_size.num_rounds + 1),
-        )
+        if reference_seconds is not None:
+            timing = time_alone(trial, engine, reference_seconds, next_round)
+        else:
+            other = engine if candidate is reference else reference.open(None, target)
+            timing = time_interleaved(trial, engine, other, next_round)
     progress.close()
     files = file_records(task.workspace) if verification.rejection is None else {}
     return Completed(verification, timing, progress.seconds, files)
+
+
+def _fit_together(candidate: EngineBackend, reference: EngineBackend, target: EngineTarget) -> bool:
+    """Return whether there is memory for both at once. If not, they are timed one after the other."""
+    probed = candidate.probe(target), reference.probe(target)
+    needed = sum(found.memory_bytes for found in probed if isinstance(found, Available))
+    return needed <= budget_bytes(target.device)
+
+
+def _release(target: EngineTarget) -> None:
+    """Free the memory of closed engines: the next one plans with what is free."""
+    gc.collect()
+    empty_cache(target.device.torch_name)
 
 
 def _reference_io(
@@ -158,4 +182,5 @@ def _reference_io(
             report=lambda stage: progress.report(RECORDING, stages.index(stage), len(stages)),
         )
         reference_io.write(task.reference_path)
+        _release(target)
     return reference_io

@@ -226,17 +226,36 @@ def time_interleaved(
     )
 
 
-def time_single(trial: StageBenchmark, engine: Any) -> tuple[float, float]:
+def time_alone(
+    trial: StageBenchmark, engine: Any, reference_seconds: float, between: Callable[[], None] = lambda: None
+) -> Timing:
+    """Time ``engine`` only, where there is no memory for both, like ``time_interleaved``."""
+    num_rounds, (first, total) = _best(trial, engine, between)
+    return Timing(
+        seconds_per_audio_second=total / trial.audio_seconds,
+        reference_seconds_per_audio_second=reference_seconds / trial.audio_seconds,
+        first_seconds=first,
+        num_rounds=num_rounds,
+    )
+
+
+def time_single(trial: StageBenchmark, engine: Any, between: Callable[[], None] = lambda: None) -> tuple[float, float]:
     """Return the best seconds until the first and the last result of a line; the first round warms up."""
+    return _best(trial, engine, between)[1]
+
+
+def _best(trial: StageBenchmark, engine: Any, between: Callable[[], None]) -> tuple[int, tuple[float, float]]:
+    """Return the number of rounds that count, and their best seconds until the first and the last result."""
     work = trial.work(engine)
+    seconds: list[tuple[float, float]] = []
     begun = time.perf_counter()
-    seconds = [_seconds(work)]
-    while (
-        len(seconds) <= trial.trial_size.num_rounds and time.perf_counter() - begun <= trial.trial_size.timing_seconds
-    ):
+    while len(seconds) <= trial.trial_size.num_rounds:
+        between()
         seconds.append(_seconds(work))
+        if time.perf_counter() - begun > trial.trial_size.timing_seconds:
+            break
     counted = seconds[1:] or seconds
-    return min(first for first, _ in counted), min(total for _, total in counted)
+    return len(counted), (min(first for first, _ in counted), min(total for _, total in counted))
 
 
 def _seconds(work: Callable[[], Iterator[object]]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 
 import psutil
 import torch
@@ -15,6 +15,9 @@ from studio.model.device_kind import DeviceKind
 RECORDING = threading.Lock()
 # Number of streams that torch has per GPU.
 _NUM_STREAMS = 32
+# Memory on each GPU that torch has not allocated.
+_other_memory: Counter[int] = Counter()
+_counting = threading.RLock()
 
 
 def configure_torch(num_threads: int) -> None:
@@ -41,8 +44,14 @@ def free_memory_bytes(device: torch.device) -> int:
 def used_memory_bytes(device: torch.device) -> int:
     """Return the memory that this process holds on a GPU, including torch's cache, or in the system's memory."""
     if DeviceKind(device.type).is_gpu:
-        return int(torch.get_device_module(device).memory_reserved(device))
+        return int(torch.get_device_module(device).memory_reserved(device)) + _other_memory[device.index or 0]
     return int(psutil.Process().memory_info().rss)
+
+
+def count_other_memory(gpu_index: int, num_bytes: int) -> None:
+    """Add memory to ``used_memory_bytes`` that was allocated without torch; a negative number was freed."""
+    with _counting:
+        _other_memory[gpu_index] += num_bytes
 
 
 class StreamPool:

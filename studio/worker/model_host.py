@@ -463,7 +463,7 @@ class ModelHost:
     def _releases_for_trials(self) -> bool:
         """Release the model if engines can be tested in its memory, and return whether it was released.
 
-        On a small GPU, an engine and the reference for it do not fit beside a loaded model.
+        On a small GPU, neither an engine nor the reference for it fits beside a loaded model.
         """
         device = torch.device(self._options.device)
         if not gains_by_warming_up(self._options.device) or not self._manager.could_try_with(used_memory_bytes(device)):

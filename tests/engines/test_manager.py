@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -289,6 +290,37 @@ def test_memory_that_would_suffice_for_trials(make_manager: MakeManager) -> None
     assert not manager.could_try_with(1 << 30)
     assert manager.could_try_with(1 << 62)
     assert not make_manager("ONE_BUILT").could_try_with(1 << 62), "it lacks nothing"
+
+
+def test_engine_that_does_not_fit_beside_the_reference_is_tried(
+    make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reference is timed and closed before it is opened."""
+    opened: weakref.WeakSet[engine_fakes.Encoder] = weakref.WeakSet()
+    most: list[int] = []
+    real = engine_fakes.Encoder.__init__
+
+    def open_one(encoder: engine_fakes.Encoder, embed: engine_fakes.Embed) -> None:
+        real(encoder, embed)
+        opened.add(encoder)
+        most.append(len(opened))
+
+    monkeypatch.setattr(engine_fakes.Encoder, "__init__", open_one)
+    for module in ("candidate_states", "trial_run"):
+        monkeypatch.setattr(f"studio.engines.{module}.budget_bytes", lambda _device: 3 << 30)
+    manager = make_manager("LARGE")
+    manager.improve()
+    assert max(most) == 1
+    quick = views(manager)["quick"]
+    assert quick.status is Status.VERIFIED
+    assert quick.timing is not None
+    assert quick.timing.speedup > 2
+    most.clear()
+    for module in ("candidate_states", "trial_run"):
+        monkeypatch.setattr(f"studio.engines.{module}.budget_bytes", lambda _device: 4 << 30)
+    manager.clear()
+    manager.improve()
+    assert max(most) == 2, "with enough memory, both are timed in turn"
 
 
 @pytest.mark.slow

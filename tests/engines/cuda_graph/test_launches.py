@@ -10,7 +10,7 @@ import torch
 from launches import META, LaunchCounter, meta_flow, meta_speculator, meta_speech_lm, meta_vocoder
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
-from studio.engines.cuda_graph.flow import SolverMemory
+from studio.engines.cuda_graph.fixed_memory import FixedMemory
 from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
 from studio.engines.cuda_graph.speculators import SuccessorGraphSpeculator, TrainedGraphSpeculator
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
@@ -54,7 +54,7 @@ def test_counter_counts_kernels_and_copies_but_not_views() -> None:
 )
 def test_flow_block(generation: str, precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     flow = meta_flow(generation, precision, monkeypatch)
-    memory = SolverMemory(flow._model, flow._layouts.estimator, 12 * _BLOCK_FRAMES, flow._cache_dtype)
+    memory = FixedMemory(flow._model, flow._layouts.estimator, 12 * _BLOCK_FRAMES, flow._cache_dtype)
     with torch.inference_mode(), LaunchCounter() as counter:
         memory._compute()
     assert counter.num_launches <= most, counter.kernels
