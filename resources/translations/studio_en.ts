@@ -251,6 +251,13 @@
             <numerusform>%n lines</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n need attention</source>
+        <translation>
+            <numerusform>%n needs attention</numerusform>
+            <numerusform>%n need attention</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>LineSettingsForm</name>

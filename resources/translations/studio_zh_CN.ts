@@ -7602,6 +7602,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Stopped</source>
         <translation>已停止</translation>
     </message>
+    <message numerus="yes">
+        <source>%n need attention</source>
+        <translation>
+            <numerusform>%n 行需处理</numerusform>
+        </translation>
+    </message>
     <message>
         <source>The chosen take was stopped before the end of the line.</source>
         <translation>选用的版本在读完前已停止。</translation>

@@ -24,6 +24,12 @@ class HiddenRows(QObject):
         self._shown: frozenset[str] | None = None  # ids of the lines that match the filter; None without a filter
         for changed in (model.rowsInserted, model.rowsRemoved, model.layoutChanged, model.modelReset):
             changed.connect(self.apply)
+        model.dataChanged.connect(self._repaint_headings)
+
+    def _repaint_headings(self) -> None:
+        """Repaint what folded headings tell about the lines below them."""
+        if self._folded:
+            self._view.viewport().update()
 
     @property
     def shown(self) -> frozenset[str] | None:

@@ -52,6 +52,7 @@ SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 3  # number of lines and length below 
 SLOT_ROLE = Qt.ItemDataRole.UserRole + 4  # SlotFit, or None without a slot
 VERDICT_ROLE = Qt.ItemDataRole.UserRole + 5  # VerdictMark of the chosen take, or None
 PROBLEMS_ROLE = Qt.ItemDataRole.UserRole + 6  # TextRange of each problem to review in the text
+ATTENTION_ROLE = Qt.ItemDataRole.UserRole + 7  # number of lines below a heading that failed or need review, as text
 # Fields of a line by the column in which they are edited.
 _EDITED_FIELDS = {
     Column.TEXT: "text",
@@ -209,6 +210,8 @@ class LineModel(QAbstractTableModel):
             return self.state_of(line)
         if role == SUMMARY_ROLE:
             return self._summary(index.row())
+        if role == ATTENTION_ROLE:
+            return self._attention(index.row())
         if role == SLOT_ROLE:
             return slot_fit(self._script, line)
         if role == VERDICT_ROLE:
@@ -320,6 +323,14 @@ class LineModel(QAbstractTableModel):
             return ""
         words = self.tr("%n line(s)", "", section.num_lines)
         return f"{words} · {time_text(section.seconds)}" if section.seconds else words
+
+    def _attention(self, row: int) -> str:
+        section = next((each for each in self.sections if each.row == row), None)
+        if section is None:
+            return ""
+        states = (self.state_of(line) for line in self._script.lines[row + 1 : section.end] if line.is_spoken)
+        count = sum(state in (LineState.FAILED, LineState.CHECK) for state in states)
+        return self.tr("%n need attention", "", count) if count else ""
 
     def _progress(self, line: Line) -> float:
         """Return the progress of a line being spoken, 0..1; 0 in other states."""

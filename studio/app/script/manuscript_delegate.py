@@ -10,7 +10,16 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem, Q
 
 from studio.app.checking.verdicts import VerdictMark
 from studio.app.script.delegates import paint_selection_bar, state_colour
-from studio.app.script.line_model import LINE_ROLE, SLOT_ROLE, STATE_ROLE, SUMMARY_ROLE, VERDICT_ROLE, Column, Index
+from studio.app.script.line_model import (
+    ATTENTION_ROLE,
+    LINE_ROLE,
+    SLOT_ROLE,
+    STATE_ROLE,
+    SUMMARY_ROLE,
+    VERDICT_ROLE,
+    Column,
+    Index,
+)
 from studio.app.script.manuscript_layout import (
     INITIAL_SIDE,
     STATE_SIDE,
@@ -120,8 +129,9 @@ class ManuscriptDelegate(TextDelegate):
         icon(name, colors.quiet).paint(painter, self.arrow_area(row))
         area = QRectF(columns.state_left - GRID - _SUMMARY_WIDTH, row.text_top, _SUMMARY_WIDTH, row.pitch)
         painter.setFont(self.layouts.meta_font)
-        painter.setPen(QColor(colors.quiet))
-        painter.drawText(area, _ALIGN_RIGHT, index.data(SUMMARY_ROLE))
+        problems = index.data(ATTENTION_ROLE) if self.is_folded(line.id) else ""
+        painter.setPen(QColor(colors.bad if problems else colors.quiet))
+        painter.drawText(area, _ALIGN_RIGHT, problems or index.data(SUMMARY_ROLE))
         if line.is_spoken:
             self._paint_state(painter, index, row, colors)
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPaintEvent
 from PySide6.QtTest import QTest
 from window_bench import Bench, write_on
 
-from studio.app.script.line_model import SLOT_ROLE, Column
+from studio.app.script.line_model import ATTENTION_ROLE, SLOT_ROLE, Column
+from studio.app.script.line_statuses import LineStatus
 from studio.app.script.manuscript_delegate import shorten
 from studio.app.script.manuscript_layout import RowKind
+from studio.app.script.script_view import ScriptView
+from studio.app.theme.colors import theme_colors
 from studio.app.window import MainWindow
 from studio.project.changes import EditLines, InsertLines
-from studio.project.lines import Heading, Line, LineStyle, Slot
+from studio.project.lines import Heading, Line, LineState, LineStyle, Slot
 from studio.settings import SCRIPT_IS_COMPACT
 
 LONG = "The ship came slowly up the river, and every window in the old town stood open to the evening air. " * 4
@@ -177,6 +180,27 @@ def test_a_click_on_the_arrow_folds(bench: Bench, window: MainWindow) -> None:
     assert shown(bench, window) == ["one", "two", "c"]
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
     assert len(shown(bench, window)) == 7
+
+
+def colors_in(view: ScriptView, area: QRect) -> set[str]:
+    picture = view.viewport().grab(area).toImage()
+    return {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
+
+
+def test_a_folded_chapter_tells_that_lines_below_it_failed(bench: Bench, window: MainWindow) -> None:
+    with_chapters(bench, window)
+    view, model = window.script.view, window.script._model
+    heading = model.index(bench.session.editor.script.index_of["one"], Column.TEXT)
+    assert heading.data(ATTENTION_ROLE) == ""
+    bench.session.line_statuses.set("b", LineStatus(LineState.FAILED))
+    assert heading.data(ATTENTION_ROLE) == "1 needs attention"
+    summary = view.visualRect(heading)
+    summary.setLeft(summary.right() - 240)
+    red = QColor(theme_colors(view.palette()).bad).name()
+    assert red not in colors_in(view, summary)
+    view.go_to("one")
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert red in colors_in(view, summary)
 
 
 def test_going_to_a_folded_line_unfolds_it(bench: Bench, window: MainWindow) -> None:
