@@ -158,7 +158,7 @@ FLOW_PRECISION = Choice(
     key="flow-precision",
     page=Page.SPEAKING,
     title="Flow precision",
-    help="Automatic uses 16 or 8 bits if they are faster on this computer and pass a quality check. You can override it.",
+    help="Automatic uses 16 or 8 bits where they are faster and pass a quality check, for the vocoder too.",
     default="auto",
     options=(
         Option("auto", "Automatic (fastest that passes)"),

@@ -9949,10 +9949,6 @@ Drop a recording here to create a voice.</source>
         <translation>按原始时间，每种语言一个文件</translation>
     </message>
     <message>
-        <source>Automatic uses 16 or 8 bits if they are faster on this computer and pass a quality check. You can override it.</source>
-        <translation>16 位或 8 位精度在本机上更快且通过质量检查时，会自动使用；也可手动指定。</translation>
-    </message>
-    <message>
         <source>Bundled (English)</source>
         <translation>内置（英语）</translation>
     </message>
@@ -10143,6 +10139,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>All offer the same files. If one fails, the others are tried. Automatic begins with ModelScope in China.</source>
         <translation>各下载源文件相同，某个失败时会自动尝试其他源。“自动”在中国优先使用 ModelScope。</translation>
+    </message>
+    <message>
+        <source>Automatic uses 16 or 8 bits where they are faster and pass a quality check, for the vocoder too.</source>
+        <translation>流匹配和声码器在 16 位或 8 位精度下更快且通过质量检查时，会自动使用；也可手动指定。</translation>
     </message>
     <message>
         <source>Fastest</source>
