@@ -42,6 +42,8 @@ from studio.remote.address import ServerAddress, descriptions_folder, server_tok
 from studio.settings import (
     ENGINES,
     EXPORT_WAITS_FOR_CHECKS,
+    FIT_FASTEST,
+    FIT_SLOWEST,
     FLOW_PRECISION,
     IDLE_RELEASE_MINUTES,
     MODEL,
@@ -235,8 +237,16 @@ class Session(QObject):
     def retries(self) -> AutomaticRetries:
         """Automatic retries of takes that have problems."""
         from studio.app.checking.automatic_retries import AutomaticRetries  # noqa: PLC0415 - after the first paint
+        from studio.project.dubbing import FitOptions  # noqa: PLC0415
 
-        return AutomaticRetries(self.queue, self.checker, self.editor, lambda: self.check_policy, self)
+        return AutomaticRetries(
+            self.queue,
+            self.checker,
+            self.editor,
+            lambda: self.check_policy,
+            self,
+            fit_options=lambda: FitOptions(self.settings[FIT_SLOWEST], self.settings[FIT_FASTEST]),
+        )
 
     def begin_checks(self) -> None:
         """Check each new take, and those that were not checked before. Call after the first paint."""

@@ -62,7 +62,10 @@ def _quality_of(request: SynthesisRequest | ConversionRequest) -> FlowQuality:
 
 
 class FakeModel:
-    """Records all ``requests``. In a folder named three-at-once, it runs three lines concurrently."""
+    """Records all ``requests``. In a folder named three-at-once, it runs three lines concurrently.
+
+    It speaks a text with "drawl" more slowly from the second time on.
+    """
 
     estimated_seconds = 0.25
     warnings: tuple[str, ...] = ()
@@ -102,7 +105,8 @@ class FakeModel:
         spoken: list[str] = []
         for piece in [request.text] if pieces is None else pieces:
             is_fast = (request.preset or "").startswith("speed.")
-            samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES
+            is_slow = "drawl" in request.text and sum(each.text == request.text for each in self.requests) > 1
+            samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES * (5 if is_slow else 4) // 4
             yield from self._speak(piece, control, start=len("".join(spoken).split()), samples=samples)
             spoken.append(piece)
         is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.checking.take_checker import TakeChecker
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
-from studio.project.changes import ChooseTake
+from studio.project.changes import Change, ChooseTake, CompositeChange
+from studio.project.dubbing import FitOptions, plan_fit, stretches
 from studio.project.takes import Take
 from studio.take_checks.policy import CheckPolicy, best_of
 
@@ -46,12 +47,15 @@ class AutomaticRetries(QObject):
         editor: ProjectEditor,
         policy: Callable[[], CheckPolicy],
         parent: QObject | None = None,
+        *,
+        fit_options: Callable[[], FitOptions],
     ) -> None:
         super().__init__(parent)
         self._queue = queue
         self._checker = checker
         self._editor = editor
         self._policy = policy
+        self._fit_options = fit_options
         self._groups: dict[int, _Group] = {}  # groups by number of the batch
         self._group_of_take: dict[str, _Group] = {}
 
@@ -99,7 +103,7 @@ class AutomaticRetries(QObject):
             return
         best = self._best_take(group)
         if best is not None and self._may_choose(group, best):
-            self._editor.apply(ChooseTake(best.line_id, best.id))
+            self._editor.apply(self._choice(best))
         del self._groups[group.first_job.batch]
         self.settled.emit(group.first_job.batch, "" if best is None else best.id)
 
@@ -126,6 +130,16 @@ class AutomaticRetries(QObject):
         line = self._editor.project.line(best.line_id)
         is_other = line.chosen_take != best.id and line.chosen_take in group.take_ids
         return is_other and not line.is_locked and best.check is not None
+
+    def _choice(self, best: Take) -> Change:
+        """Choose ``best``, stretched if its line has a slot in which the present take ends."""
+        choice = ChooseTake(best.line_id, best.id)
+        script, options = self._editor.script, self._fit_options()
+        if any(fit.overrun_seconds > 0 for fit in plan_fit(script, [best.line_id], options)):
+            return choice
+        changed, _ = choice.apply(script)
+        stretch = stretches(plan_fit(changed, [best.line_id], options))
+        return choice if stretch is None else CompositeChange((choice, stretch))
 
     def _best_take(self, group: _Group) -> Take | None:
         script = self._editor.script

@@ -13,7 +13,8 @@ from fake_checks import FakeChecks, bad_check, good_check
 from window_bench import Bench
 
 from studio.project.changes import ChooseTake, EditDetails, EditLines, RemoveLines
-from studio.project.lines import LineState
+from studio.project.dubbing import FitOptions, plan_fit
+from studio.project.lines import LineState, Slot
 from studio.project.project import Project
 from studio.settings import TAKE_CHECKS, TAKE_RETRIES
 from studio.take_checks.policy import CheckMode, ProjectCheckPolicy, retry_seed
@@ -113,6 +114,25 @@ def test_the_choice_of_the_user_is_respected(make_bench: MakeBench) -> None:
     wait_until_checked(bench)
     assert chosen(bench).id == other.id
     assert len(takes(bench)) == 2, "no further take"
+
+
+def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: MakeBench) -> None:
+    """A line that had been fitted to its slot was too long again."""
+    checks = FakeChecks({"one two drawl": 1}, is_held=True)
+    bench = open_script(make_bench, checks, ["one two drawl"])
+    editor = bench.session.editor
+    bench.session.speak(["line0"])
+    bench.until(lambda: checks.requests)
+    (first,) = takes(bench)
+    editor.push(EditLines({"line0": {"slot": Slot(1.0, 1.0 + first.audio_seconds)}}), "Change slot")
+    checks.is_held = False
+    checks.release()
+    wait_until_checked(bench)
+    second = chosen(bench)
+    assert second.id != first.id
+    assert second.audio_seconds > first.audio_seconds
+    (fit,) = plan_fit(editor.script, ["line0"], FitOptions())
+    assert fit.overrun_seconds <= 0
 
 
 @pytest.mark.slow
