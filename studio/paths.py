@@ -12,6 +12,8 @@ from pathlib import Path
 import platformdirs
 
 _APP_NAME = "timbre-studio"
+# Of a trained speculator, in the folder of the model that it belongs to.
+SPECULATOR_FOLDER = "speculator"
 
 
 def resources() -> Path:

@@ -30,6 +30,7 @@ _CONTEXT = "Actions"
 NUM_VOICE_KEYS = 9
 # With Ctrl, fields of one line use these keys on all systems: select all, copy, paste, cut, redo and undo.
 _EDITING_LETTERS = (Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_X, Qt.Key.Key_Y, Qt.Key.Key_Z)
+LEAVES_ENTER = "leavesEnter"  # property of buttons that Enter does not press
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,9 +342,13 @@ def hides_shortcut(focus: QObject, event: QKeyEvent) -> bool:
 
 
 def presses_button(focus: QObject, event: QKeyEvent) -> bool:
-    """Return whether this key presses the focused button: Enter does, also beside the default button of a dialog."""
+    """Return whether this key presses the focused button: Enter does, also beside the default button of a dialog.
+
+    The letters of a comparison leave Enter to the default button, which chooses the take.
+    """
     is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-    return is_enter and isinstance(focus, QPushButton) and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    is_held = bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
+    return is_enter and not is_held and isinstance(focus, QPushButton) and not focus.property(LEAVES_ENTER)
 
 
 def _voice_specs() -> Iterator[ActionSpec]:

@@ -26,7 +26,7 @@ from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCoun
 from studio.catalog.speculators import is_speculator_file, require_fitting
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
-from studio.model.speculator_files import SPECULATOR_FOLDER
+from studio.paths import SPECULATOR_FOLDER
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.layouts import LAYOUTS, layout_of
 

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from studio import paths
 from studio.errors import BadModelName, DiskFull, ModelBusy, ModelNotFound
 from studio.messages import Message, wording
-from studio.model.speculator_files import SPECULATOR_FOLDER
+from studio.paths import SPECULATOR_FOLDER
 from studio.settings import MODELS_FOLDER
 from studio.settings_store import Settings
 from studio.storage.atomic_file import sync_folder

@@ -20,7 +20,6 @@ from studio.catalog.folders import (
     staging_folder,
 )
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
-from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
 from studio.take_checks.recognizers.layouts import layout_of
@@ -262,6 +261,7 @@ def _folders(base: Path) -> dict[str, Path]:
 def _speculator_status(model: str) -> ModelStatus | None:
     """Return the status of the speculator of an installed model, or None if there is none for it."""
     from studio.catalog.known import known_models  # noqa: PLC0415 - as above
+    from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE  # noqa: PLC0415 - as above
 
     name = speculator_name(model)
     folder, known = model_path(name), known_models().get(name)
@@ -276,6 +276,8 @@ def _installed_status(name: str, folder: Path) -> ModelStatus:
     record = read_record(folder)
     damaged = tuple(sorted({*record.damaged, *record.missing_in(folder)})) if record else ()
     if record is None and base_model(name) is not None:
+        from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE  # noqa: PLC0415 - as above
+
         damaged = tuple(file for file in (SETTINGS_FILE, WEIGHTS_FILE) if not (folder / file).is_file())
     is_bundled = folder.parent == bundled_folder()
     state = ModelState.BUNDLED if is_bundled else ModelState.DAMAGED if damaged else ModelState.INSTALLED

@@ -42,7 +42,8 @@ from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCoun
 from studio.catalog.speculators import install_speculator, is_speculator_file, model_for, require_fitting
 from studio.errors import BadModelArchive, BadModelName, CannotWrite, DamagedModelFile
 from studio.messages import wording
-from studio.model.speculator_files import SETTINGS_FILE, SPECULATOR_FOLDER, is_speculator
+from studio.model.speculator_files import SETTINGS_FILE, is_speculator
+from studio.paths import SPECULATOR_FOLDER
 from studio.storage.atomic_file import atomic_path
 from studio.storage.json_input import parse_json
 from studio.take_checks.recognizers.layouts import LAYOUTS

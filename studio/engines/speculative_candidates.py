@@ -18,11 +18,12 @@ from studio.engines.torch_candidates import TorchCandidate
 from studio.messages import wording
 from studio.model.checkpoint import sampled_digest
 from studio.model.config import Precision, SpeechLMConfig
-from studio.model.speculator_files import SETTINGS_FILE, SPECULATOR_FOLDER, WEIGHTS_FILE
+from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE
 from studio.model.speech_lm import CachedSpeechLM, TorchSpeechLM
 from studio.model.speech_lm.dspark import DSparkSpeculator, load_dspark
 from studio.model.speech_lm.speculation import Speculator
 from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
+from studio.paths import SPECULATOR_FOLDER
 
 if TYPE_CHECKING:
     from studio.engines.cuda_graph.verification_step import GraphSpeculator

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
+from studio.paths import SPECULATOR_FOLDER
 from studio.storage.json_input import read_json
 
-# In the folder of the model that it belongs to.
-SPECULATOR_FOLDER = "speculator"
 SPECULATOR_LAYOUT = "dspark"  # the value of ``speculators_model_type``
 SETTINGS_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
 _REMEDY = "Remove it on the Models page (Ctrl+M), or install it again."

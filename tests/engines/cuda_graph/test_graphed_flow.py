@@ -87,7 +87,9 @@ def test_layers_for_a_gpu_compute_the_same(
 ) -> None:
     """Merged projections, and 16-bit values between multiplications."""
 
-    def pack_for_gpu(network: nn.Module, precision: Precision, after_layer: Callable[[], None]) -> bool:
+    def pack_for_gpu(
+        network: nn.Module, precision: Precision, _: packing.CpuProducts, after_layer: Callable[[], None]
+    ) -> bool:
         packing._pack_for_gpu(network, packing._WEIGHT_TYPES[precision], after_layer)
         return True
 

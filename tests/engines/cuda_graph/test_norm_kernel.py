@@ -148,7 +148,9 @@ class InTorch:
 def test_flow_with_kernels_equals_plain_pytorch(
     reference: Path, family: str, precision: Precision, limit: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def pack_for_gpu(network: nn.Module, precision: Precision, after_layer: Callable[[], None]) -> bool:
+    def pack_for_gpu(
+        network: nn.Module, precision: Precision, _: packing.CpuProducts, after_layer: Callable[[], None]
+    ) -> bool:
         packing._pack_for_gpu(network, packing._WEIGHT_TYPES[precision], after_layer)
         return True
 
