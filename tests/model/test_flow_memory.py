@@ -248,7 +248,8 @@ def test_planned_size_of_a_line_equals_the_size_of_its_caches(reference: Path, f
     decoder = _decoder(reference, family)
     config, model = flow_config(reference, family), decoder._model
     caches = FlowCaches.empty(decoder._layouts, CacheKind.KEYS_VALUES, model.noise, torch.float32)
-    assert caches.make_prompt_room(_EXPECTED_FRAMES // config.frames_per_token, model)
+    num_tokens = _EXPECTED_FRAMES // config.frames_per_token
+    assert caches.make_prompt_room(num_tokens, model)
     blocks = [block for part in caches.parts().values() for block in part.blocks]
     taken = sum(tensor.nbytes for block in blocks for tensor in block.tensors.values())
-    assert decoder._bytes_of(CacheKind.KEYS_VALUES) == taken
+    assert decoder._bytes_of(CacheKind.KEYS_VALUES, num_tokens) == taken

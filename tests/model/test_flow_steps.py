@@ -21,7 +21,7 @@ from whole_flow_cases import random_voice, whole_config, whole_decoder
 
 from studio.model.config import REDUCED_STEPS
 from studio.model.flow import CachedFlowDecoder
-from studio.model.flow.caches import CacheKind
+from studio.model.flow.caches import USUAL_LINE_TOKENS, CacheKind
 from studio.model.flow.model import FlowModel
 
 REDUCED = [REDUCED_STEPS[0], REDUCED_STEPS[2]]
@@ -75,7 +75,8 @@ def test_small_caches_and_recomputed_streams_equal_the_whole_run(reference: Path
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 60)
     expected = _whole_run(reference, family, num_steps).mel(prompt, tokens)
     full = _with_steps(flow_decoder(reference, family), num_steps)
-    for budget_bytes, kind in ((full._bytes_of(CacheKind.INPUTS, 50), CacheKind.INPUTS), (0, None)):
+    enough = full._bytes_of(CacheKind.INPUTS, 50 + USUAL_LINE_TOKENS)
+    for budget_bytes, kind in ((enough, CacheKind.INPUTS), (0, None)):
         decoder = _with_steps(flow_decoder(reference, family, cache_budget_bytes=budget_bytes), num_steps)
         state = decoder.prepare_prompt(prompt)
         caches = state.caches  # type: ignore[attr-defined]
