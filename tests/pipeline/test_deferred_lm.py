@@ -26,9 +26,9 @@ def num_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     loaded: list[int] = []
     load = loading.open_speech_lm
 
-    def counted(*arguments: object) -> object:
+    def counted(*arguments: object, **options: object) -> object:
         loaded.append(1)
-        return load(*arguments)  # type: ignore[arg-type]
+        return load(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loading, "open_speech_lm", counted)
     return loaded
