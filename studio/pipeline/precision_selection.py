@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 
@@ -43,6 +43,7 @@ from studio.text.segmentation import Sentence, prepare_text
 from studio.voices.features import prompt_mel
 
 _log = logging.getLogger(__name__)
+_Network = TypeVar("_Network")
 AUTO = "auto"
 # Increase when the comparison or a precision changes.
 _REPORT_VERSION = 5
@@ -126,46 +127,25 @@ def open_flow(
     The comparison, on ``speech``, takes a few seconds of work, once for each model. Its progress is the stage
     "precision". If it is needed and not permitted, the flow is float32. Raise ``Cancelled`` and load errors.
     """
-    if device != "cpu":
-        return OpenedFlow(checkpoint.load_flow(Precision.FLOAT32, device), Precision.FLOAT32, "")
-    paths_of = {precision: _report_path(checkpoint.folder / "flow.pt", precision, device) for precision in _LIMITS_DB}
-    found = {precision: report for precision, path in paths_of.items() if (report := _stored_measurement(path))}
-    missing = [
-        precision
-        for precision in _LIMITS_DB
-        if precision not in found and onednn.speedup(precision) >= _SMALLEST_SPEEDUP
-    ]
-    compared: dict[Precision, FlowDecoder] = {}
-    if missing:
-        exact = checkpoint.load_flow(Precision.FLOAT32, device)
-        if not may_compare:
-            return OpenedFlow(exact, Precision.FLOAT32, f"flow in float32; {_NOT_COMPARED}", is_provisional=True)
-        control = control or RequestControl()
-        control.report_progress("precision", 0.0)
-        try:
-            measured = speech(exact)
-        except StudioError as error:  # a damaged front end, which is reported when a voice needs it
-            _log.warning("the flow is not compared: %s", error)
-            return OpenedFlow(exact, Precision.FLOAT32, "")
-        for precision in missing:
-            _log.info("comparing the flow in %s with float32", precision.value)
-            compared[precision] = checkpoint.load_flow(precision, device)
-            found[precision] = _compare_flows(exact, compared[precision], measured, control)
-            if math.isfinite(found[precision].distance_db):
-                _store(paths_of[precision], asdict(found[precision]))
-        compared[Precision.FLOAT32] = exact
-    better = [precision for precision, report in found.items() if _is_better(precision, report)]
-    chosen = min(better, key=lambda precision: found[precision].relative_seconds, default=Precision.FLOAT32)
-    for precision in compared.keys() - {chosen}:
-        checkpoint.discard_flow(precision)
-    flow = compared.get(chosen) or checkpoint.load_flow(chosen, device)
-    return OpenedFlow(flow, chosen, _reason("flow", chosen, found))
+    return OpenedFlow(
+        *_open_fastest(
+            _Choice(
+                "flow",
+                checkpoint.folder / "flow.pt",
+                (Precision.BFLOAT16, Precision.INT8),
+                load=lambda precision: checkpoint.load_flow(precision, device),
+                measure=lambda exact: _timed_flow(speech(exact)),
+                discard=checkpoint.discard_flow,
+            ),
+            device,
+            control or RequestControl(),
+            may_compare=may_compare,
+        )
+    )
 
 
-def _compare_flows(
-    exact: FlowDecoder, reduced: FlowDecoder, measured: MeasuredSpeech, control: RequestControl
-) -> Measurement:
-    return _compared(lambda: timed_run(exact, measured, control), lambda: timed_run(reduced, measured, control))
+def _timed_flow(measured: MeasuredSpeech) -> Callable[[FlowDecoder, RequestControl], TimedMel]:
+    return lambda flow, control: timed_run(flow, measured, control)
 
 
 def _compared(exact: Callable[[], TimedMel], reduced: Callable[[], TimedMel]) -> Measurement:
@@ -196,37 +176,25 @@ def open_vocoder(
 
     The comparison is on ``mel`` (frames, mel_bins). Raise ``Cancelled`` and load errors.
     """
-    exact, reduced = Precision.FLOAT32, Precision.BFLOAT16
-    path = _report_path(checkpoint.folder / "hift.pt", reduced, device)
-    found = _stored_measurement(path) if device == "cpu" else None
-    if found is None and (device != "cpu" or onednn.speedup(reduced) < _SMALLEST_SPEEDUP):
-        return OpenedVocoder(checkpoint.load_vocoder(exact, device), exact, "")
-    if found is not None:
-        chosen = reduced if _is_better(reduced, found) else exact
-        return OpenedVocoder(
-            checkpoint.load_vocoder(chosen, device), chosen, _reason("vocoder", chosen, {reduced: found})
+    return OpenedVocoder(
+        *_open_fastest(
+            _Choice(
+                "vocoder",
+                checkpoint.folder / "hift.pt",
+                (Precision.BFLOAT16,),
+                load=lambda precision: checkpoint.load_vocoder(precision, device),
+                measure=lambda _exact: partial(
+                    _timed_samples, checkpoint, torch.from_numpy(mel()[:_VOCODER_FRAMES]).t()
+                ),
+            ),
+            device,
+            control or RequestControl(),
+            may_compare=may_compare,
         )
-    vocoders = {exact: checkpoint.load_vocoder(exact, device)}
-    if not may_compare:
-        return OpenedVocoder(vocoders[exact], exact, f"vocoder in float32; {_NOT_COMPARED}", is_provisional=True)
-    control = control or RequestControl()
-    try:
-        frames = torch.from_numpy(mel()[:_VOCODER_FRAMES]).t()
-    except StudioError as error:  # a damaged front end, which is reported when a voice needs it
-        _log.warning("the vocoder is not compared: %s", error)
-        return OpenedVocoder(vocoders[exact], exact, "")
-    _log.info("comparing the vocoder in %s with float32", reduced.value)
-    vocoders[reduced] = checkpoint.load_vocoder(reduced, device)
-    found = _compared(
-        *(partial(_timed_samples, checkpoint, vocoders[either], frames, control) for either in (exact, reduced))
     )
-    if math.isfinite(found.distance_db):
-        _store(path, asdict(found))
-    chosen = reduced if _is_better(reduced, found) else exact
-    return OpenedVocoder(vocoders[chosen], chosen, _reason("vocoder", chosen, {reduced: found}))
 
 
-def _timed_samples(checkpoint: Checkpoint, vocoder: Vocoder, mel: torch.Tensor, control: RequestControl) -> TimedMel:
+def _timed_samples(checkpoint: Checkpoint, mel: torch.Tensor, vocoder: Vocoder, control: RequestControl) -> TimedMel:
     """Return the mel of what ``vocoder`` makes of ``mel``, and the shorter time of two runs."""
     seconds = math.inf
     for _ in range(2):
@@ -236,6 +204,65 @@ def _timed_samples(checkpoint: Checkpoint, vocoder: Vocoder, mel: torch.Tensor, 
         seconds = min(seconds, time.perf_counter() - started)
     waveform = Waveform(samples, checkpoint.vocoder.sample_rate)
     return prompt_mel(waveform, checkpoint.prompt_mel).T, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice(Generic[_Network]):
+    """A stage whose precision is chosen by a comparison with float32.
+
+    Attributes:
+        precisions: The precisions besides float32.
+        load: Loads the network.
+        measure: Returns, for the float32 network, the function that runs a network on the speech of the comparison.
+            Raises ``StudioError`` if there is no such speech.
+        discard: Deletes what the cache keeps for a precision that is not used.
+    """
+
+    stage: str
+    weights: Path
+    precisions: tuple[Precision, ...]
+    load: Callable[[Precision], _Network]
+    measure: Callable[[_Network], Callable[[_Network, RequestControl], TimedMel]]
+    discard: Callable[[Precision], None] = lambda _precision: None
+
+
+def _open_fastest(
+    choice: _Choice[_Network], device: str, control: RequestControl, *, may_compare: bool
+) -> tuple[_Network, Precision, str, bool]:
+    """Return the network, its precision, the reason, and whether a comparison is still needed."""
+    exact = Precision.FLOAT32
+    if device != "cpu":
+        return choice.load(exact), exact, "", False
+    paths_of = {precision: _report_path(choice.weights, precision, device) for precision in choice.precisions}
+    found = {precision: report for precision, path in paths_of.items() if (report := _stored_measurement(path))}
+    missing = [
+        precision
+        for precision in choice.precisions
+        if precision not in found and onednn.speedup(precision) >= _SMALLEST_SPEEDUP
+    ]
+    loaded: dict[Precision, _Network] = {}
+    if missing:
+        loaded[exact] = choice.load(exact)
+        if not may_compare:
+            return loaded[exact], exact, f"{choice.stage} in float32; {_NOT_COMPARED}", True
+        control.report_progress("precision", 0.0)
+        try:
+            run = choice.measure(loaded[exact])
+        except StudioError as error:  # a damaged front end, which is reported when a voice needs it
+            _log.warning("the %s is not compared: %s", choice.stage, error)
+            return loaded[exact], exact, "", False
+        for precision in missing:
+            _log.info("comparing the %s in %s with float32", choice.stage, precision.value)
+            loaded[precision] = choice.load(precision)
+            found[precision] = _compared(partial(run, loaded[exact], control), partial(run, loaded[precision], control))
+            if math.isfinite(found[precision].distance_db):
+                _store(paths_of[precision], asdict(found[precision]))
+    better = [precision for precision, report in found.items() if _is_better(precision, report)]
+    chosen = min(better, key=lambda precision: found[precision].relative_seconds, default=exact)
+    for precision in loaded.keys() - {chosen}:
+        choice.discard(precision)
+    network = loaded[chosen] if chosen in loaded else choice.load(chosen)
+    return network, chosen, _reason(choice.stage, chosen, found), False
 
 
 def _stored_measurement(path: Path) -> Measurement | None:
