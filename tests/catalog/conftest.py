@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_server import HubServer, Repository
+from hub_server import HubServer, Repository, use_only_hub
 from small_model import REPOSITORY, small_files, small_model
 
 from studio.catalog.installation import Installation
@@ -55,15 +55,9 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
-    # The library keeps a token and caches in the user's home.
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    for variable in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # syncing is slow and not tested here
     files = small_files()
     model = small_model(files)
-    for module in ("known", "checking", "transfer"):
-        monkeypatch.setattr(f"studio.catalog.{module}.known_models", lambda: {model.name: model})
+    use_only_hub(monkeypatch, tmp_path / "hf", {model.name: model})
     with HubServer() as hub:
         hub.repositories[REPOSITORY] = Repository(files)
         yield Place(hub, files, model, tmp_path / "timbre_data" / "models")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import noise_models
 import pytest
-from hub_server import Fault, HubServer, Repository
+from hub_server import Fault, HubServer, Repository, use_only_hub
 from small_speculator import REPOSITORY, known_speculator, speculator_files
 
 from studio.catalog.checking import check_model, discard_download, remove_model
@@ -79,13 +79,8 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    for variable in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
     known = known_speculator(MODEL)
-    for module in ("known", "checking", "transfer", "speculators"):
-        monkeypatch.setattr(f"studio.catalog.{module}.known_models", lambda: {known.name: known})
+    use_only_hub(monkeypatch, tmp_path / "hf", {known.name: known})
     import_model(noise_models.V3, name=MODEL)
     with HubServer() as hub:
         found = Place(hub, known, tmp_path / "timbre_data" / "models")

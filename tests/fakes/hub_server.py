@@ -11,13 +11,34 @@ import hashlib
 import json
 import ssl
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import pytest
+
 _LARGE_BYTES = 10_000  # larger files are stored on another server, and their SHA-256 is published
+
+
+def use_only_hub(
+    monkeypatch: pytest.MonkeyPatch, home: Path, known: Mapping[str, object], *, in_window: bool = False
+) -> None:
+    """Let the program know only the models ``known``, connect directly, and keep the library's files in ``home``.
+
+    ``in_window`` is whether the window's modules know only them as well.
+    """
+    modules = ["catalog.known", "catalog.checking", "catalog.transfer", "catalog.speculators"]
+    if in_window:
+        modules += ["app.models.model_tasks", "app.models.first_run", "app.models.models_page"]
+    for module in modules:
+        monkeypatch.setattr(f"studio.{module}.known_models", lambda: dict(known))
+    for variable in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HF_HOME", str(home))  # where the library keeps a token and caches
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # syncing is slow and not tested here
 
 
 @dataclass(frozen=True)

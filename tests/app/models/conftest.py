@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hub_server import HubServer, Repository
+from hub_server import HubServer, Repository, use_only_hub
 from small_model import REPOSITORY, small_files, small_model
 
 
@@ -14,19 +14,7 @@ from small_model import REPOSITORY, small_files, small_model
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """The only model source, which offers the only known model."""
     model = small_model(small_files())
-    for module in (
-        "catalog.known",
-        "catalog.checking",
-        "catalog.transfer",
-        "app.models.model_tasks",
-        "app.models.first_run",
-        "app.models.models_page",
-    ):
-        monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})
-    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    use_only_hub(monkeypatch, tmp_path / "hf", {model.name: model}, in_window=True)
     with HubServer() as server:
         server.repositories[REPOSITORY] = Repository(small_files())
         monkeypatch.setenv("HF_ENDPOINT", server.url)

@@ -8,7 +8,7 @@ from typing import Any
 
 import noise_models
 import pytest
-from hub_server import HubServer, Repository
+from hub_server import HubServer, Repository, use_only_hub
 from PySide6.QtWidgets import QMessageBox, QPushButton
 from small_speculator import REPOSITORY, known_speculator, speculator_files
 from window_bench import Bench
@@ -69,15 +69,7 @@ class PageBench:
 @pytest.fixture
 def models(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageBench]:
     known = known_speculator(MODEL)
-    for module in (
-        *("catalog.known", "catalog.checking", "catalog.transfer", "catalog.speculators"),
-        *("app.models.model_tasks", "app.models.first_run", "app.models.models_page"),
-    ):
-        monkeypatch.setattr(f"studio.{module}.known_models", lambda: {known.name: known})
-    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    use_only_hub(monkeypatch, tmp_path / "hf", {known.name: known}, in_window=True)
     with HubServer() as server:
         server.repositories[REPOSITORY] = Repository(speculator_files())
         monkeypatch.setenv("HF_ENDPOINT", server.url)
