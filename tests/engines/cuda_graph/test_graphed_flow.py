@@ -9,13 +9,15 @@ import gc
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from flow_inputs import prompt as random_prompt
+from flow_inputs import tokens
 from graph_cases import checkpoint_of
 from torch import nn
 
@@ -28,6 +30,7 @@ from studio.model.flow.layers import ProjectedAttention
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 
 NUM_PROMPT_TOKENS = 40
+prompt = partial(random_prompt, num_tokens=NUM_PROMPT_TOKENS)
 
 
 @cache
@@ -39,19 +42,6 @@ def plain_flow(reference: Path, family: str) -> FlowDecoder:
 def graphed_flow(reference: Path, family: str) -> GraphedFlowDecoder:
     checkpoint = checkpoint_of(reference, family)
     return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, Precision.FLOAT32, "cpu")
-
-
-def prompt(seed: int = 0, num_tokens: int = NUM_PROMPT_TOKENS) -> FlowPrompt:
-    random = np.random.default_rng(seed)
-    return FlowPrompt(
-        tuple(random.integers(0, 700, num_tokens).tolist()),
-        random.standard_normal((2 * num_tokens, 80)).astype(np.float32),
-        random.standard_normal(192).astype(np.float32),
-    )
-
-
-def tokens(count: int, seed: int = 5) -> tuple[int, ...]:
-    return tuple(np.random.default_rng(seed).integers(0, 700, count).tolist())
 
 
 def streamed(flow: FlowDecoder, voice: FlowPrompt, spoken: tuple[int, ...], cuts: tuple[int, ...]) -> torch.Tensor:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from cuda_memory import FakeMemoryDriver, fake_memory_driver
+from flow_inputs import prompt as random_prompt
+from flow_inputs import tokens
 from graph_cases import checkpoint_of
 
 from studio.engines.cuda_graph import flow as graphed_flow
@@ -22,10 +25,11 @@ from studio.engines.cuda_graph.paged_memory import PagedMemory, PagedPool, Paged
 from studio.model.config import Precision
 from studio.model.flow.caches import CacheKind
 from studio.model.flow.decoder import PromptState, StreamingFlow
-from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
+from studio.model.stages import FlowDecoder, FlowPromptState
 
 # The miniature's pages have one or two blocks, as those of the released models.
 GRANULARITY = 1 << 16
+prompt = partial(random_prompt, num_tokens=90)
 
 
 @pytest.fixture
@@ -54,19 +58,6 @@ def paged(driver: FakeMemoryDriver, reference: Path, family: str) -> GraphedFlow
 @pytest.fixture
 def plain(reference: Path, family: str) -> FlowDecoder:
     return checkpoint_of(reference, family).load_flow(Precision.FLOAT32, "cpu")
-
-
-def prompt(seed: int = 0, num_tokens: int = 90) -> FlowPrompt:
-    random = np.random.default_rng(seed)
-    return FlowPrompt(
-        tuple(random.integers(0, 700, num_tokens).tolist()),
-        random.standard_normal((2 * num_tokens, 80)).astype(np.float32),
-        random.standard_normal(192).astype(np.float32),
-    )
-
-
-def tokens(count: int, seed: int = 5) -> tuple[int, ...]:
-    return tuple(np.random.default_rng(seed).integers(0, 700, count).tolist())
 
 
 def pieces(flow: FlowDecoder, state: FlowPromptState, spoken: tuple[int, ...]) -> Iterator[torch.Tensor]:
@@ -103,7 +94,7 @@ def state_in_pages(state: FlowPromptState) -> PagedState:
 
 def test_lines_equal_plain_pytorch(paged: GraphedFlowDecoder, plain: FlowDecoder) -> None:
     """Voices and lengths alternate, so pages get other places and other content."""
-    voices = [prompt(0), prompt(1, 140), prompt(2), prompt(3, 5)]
+    voices = [prompt(0), prompt(1, num_tokens=140), prompt(2), prompt(3, num_tokens=5)]
     states, plain_states = ([flow.prepare_prompt(voice) for voice in voices] for flow in (paged, plain))
     assert len(state_in_pages(states[1]).shared) >= 1
     for voice, count in ((0, 60), (1, 10), (2, 35), (3, 30), (0, 60), (1, 35)):
