@@ -62,12 +62,14 @@ def without_facts(wording: Message) -> Message:
         if isinstance(value, Message):
             facts[name] = without_facts(value)
         elif isinstance(value, tuple):
-            facts[name] = tuple(map(without_values, value)) if name in _KEPT_FACTS else f"‹{name}›"
-        elif not isinstance(value, str) or name in _KEPT_FACTS or is_allowed_file(value):
-            facts[name] = without_values(value) if isinstance(value, str) else value
+            facts[name] = tuple(_shown_fact(name, each) for each in value)
         else:
-            facts[name] = f"‹{name}›"
+            facts[name] = _shown_fact(name, value) if isinstance(value, str) else value
     return Message(wording.template, facts)
+
+
+def _shown_fact(name: str, value: str) -> str:
+    return without_values(value) if name in _KEPT_FACTS or is_allowed_file(value) else f"‹{name}›"
 
 
 def _homes() -> list[str]:

@@ -68,6 +68,8 @@ def test_facts_chosen_by_the_user_are_replaced_and_others_kept(anna: Path) -> No
     assert str(without_facts(model)) == "llm.pt is damaged, 2.5 GB"
     inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("stopped at {path}", path=anna))
     assert str(without_facts(inner)) == "hf-mirror.com stopped at ‹path›"
+    files = wording("missing: {files}", files=["llm.pt", "Anna's voice.wav"])
+    assert str(without_facts(files)) == "missing: llm.pt, ‹files›"
     assert str(without_facts(wording("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ‹path›)"
 
 
