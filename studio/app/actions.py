@@ -30,7 +30,7 @@ _CONTEXT = "Actions"
 NUM_VOICE_KEYS = 9
 # With Ctrl, fields of one line use these keys on all systems: select all, copy, paste, cut, redo and undo.
 _EDITING_LETTERS = (Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_X, Qt.Key.Key_Y, Qt.Key.Key_Z)
-LEAVES_ENTER = "leavesEnter"  # property of buttons that Enter does not press
+IGNORES_ENTER = "ignoresEnter"  # property of buttons that Enter does not press
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +348,7 @@ def presses_button(focus: QObject, event: QKeyEvent) -> bool:
     """
     is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
     is_held = bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
-    return is_enter and not is_held and isinstance(focus, QPushButton) and not focus.property(LEAVES_ENTER)
+    return is_enter and not is_held and isinstance(focus, QPushButton) and not focus.property(IGNORES_ENTER)
 
 
 def _voice_specs() -> Iterator[ActionSpec]:

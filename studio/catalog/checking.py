@@ -23,7 +23,7 @@ from studio.catalog.folders import (
 from studio.catalog.installed import InstallRecord, RecordedFile, model_not_found, read_record, write_record
 from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
-from studio.catalog.speculators import is_speculator_file, require_fitting
+from studio.catalog.speculators import is_speculator_file, require_speculator_folder
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
 from studio.paths import SPECULATOR_FOLDER
@@ -44,7 +44,7 @@ _RECOGNIZER_FILES = frozenset(path for layout in LAYOUTS for path in layout.file
 
 
 def is_allowed_file(path: str) -> bool:
-    """Return whether ``path``, relative to the model with slashes, may be part of a model or of its speculator."""
+    """Return whether ``path``, relative to the model and with slashes, may be part of a model or its speculator."""
     folder, _, file = path.partition("/")
     if folder == SPECULATOR_FOLDER:
         return is_speculator_file(file)
@@ -116,7 +116,7 @@ def check_model(
             if (base := base_model(name)) is None:
                 require_complete(folder)
             else:
-                require_fitting(folder, models_folder() / base)
+                require_speculator_folder(folder, models_folder() / base)
             record = InstallRecord(name, str(folder), "", tuple(found.values()))
         write_record(folder, record.with_damaged(damaged))
         is_learned = not any(expected.values())
@@ -124,7 +124,7 @@ def check_model(
 
 
 def remove_model(name: str) -> bool:
-    """Delete a model with its speculator, and their unfinished downloads. Return False if none of them exists.
+    """Delete a model, its speculator and their unfinished downloads. Return False if there are none.
 
     Raise ``ModelBusy``, ``CannotWrite``, and ``ModelNotFound`` for a bundled model.
     """

@@ -28,7 +28,7 @@ _PROGRESS_BYTES = 1 << 20
 class FailoverInstallation:
     """Installation of ``model`` from ``order``. ``stop.skip_source`` moves on to the next source at once.
 
-    Raise ``SourceRefused`` if no source that is tried by itself has the model.
+    Raise ``SourceRefused`` if none of the sources that are tried automatically offers the model.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Model folders: bundled models, the user's models, and downloads in progress; also valid names and free space.
 
-``<models>/NAME`` is an installed model. Its trained speculator is in the folder ``speculator`` in it, so that it is
-removed with the model, and is managed like a model with the name ``NAME-speculator``. Downloads and copies go to ``<models>/.incoming/NAME`` and are moved when they
+``<models>/NAME`` is an installed model. Its trained speculator is in its folder ``speculator``, so it is removed with the
+model; otherwise it is managed like a model named ``NAME-speculator``. Downloads and copies go to ``<models>/.incoming/NAME`` and are moved when they
 are complete. A lock file keeps two programs from changing the same model.
 """
 
@@ -48,7 +48,7 @@ def models_folder() -> Path:
 
 
 def speculator_name(model: str) -> str:
-    """Return the name under which the speculator of ``model`` is managed."""
+    """Return the name of the speculator of ``model``."""
     return model + _SPECULATOR_SUFFIX
 
 
@@ -115,7 +115,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 def own_files_in(folder: Path) -> list[str]:
-    """Return the paths of the files in a model's folder without those of its speculator."""
+    """Return the paths of the files in a model's folder, except those of its speculator."""
     return [path for path in files_in(folder) if not path.startswith(f"{SPECULATOR_FOLDER}/")]
 
 

@@ -172,7 +172,7 @@ class ModelStatus:
 
     @property
     def base(self) -> str | None:
-        """The model that it belongs to and makes faster, if it is a speculator, which cannot speak."""
+        """The model that this speculator belongs to; None for models."""
         return base_model(self.name)
 
     @property
@@ -185,7 +185,7 @@ class ModelStatus:
 def model_statuses() -> list[ModelStatus]:
     """Return the bundled, known and imported models, in this order. Reads only small files.
 
-    Speculators follow the installed models that they belong to.
+    The speculator of an installed model follows it.
     """
     from studio.catalog.known import known_models  # noqa: PLC0415 - not needed for the window's first paint
 
@@ -259,7 +259,7 @@ def _folders(base: Path) -> dict[str, Path]:
 
 
 def _speculator_status(model: str) -> ModelStatus | None:
-    """Return the status of the speculator of an installed model, or None if there is none for it."""
+    """Return the status of the speculator for ``model``; None if it is neither installed nor in the catalogue."""
     from studio.catalog.known import known_models  # noqa: PLC0415 - as above
     from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE  # noqa: PLC0415 - as above
 

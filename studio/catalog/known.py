@@ -27,7 +27,7 @@ class Ability(Enum):
     STREAM = "stream"  # plays while still synthesising
     STORED_VOICES = "stored-voices"  # has built-in voices
     RECOGNIZE = "recognize"  # recognises speech, for checks of takes; cannot speak
-    SPECULATE = "speculate"  # makes the model that it belongs to faster; cannot speak
+    SPECULATE = "speculate"  # makes its model faster; cannot speak
 
 
 class SourceKind(Enum):
@@ -62,7 +62,7 @@ class KnownModel:
     revisions: Mapping[SourceKind, str]
     files: tuple[ModelFile, ...]
     is_demonstration: bool = False  # a small model for a first try, far below the others in quality
-    about_bytes: int = 0  # the approximate size of a model without published sizes
+    approximate_bytes: int = 0  # approximate size of the files without a published one
 
     @property
     def can_be_downloaded(self) -> bool:
@@ -92,8 +92,8 @@ class KnownModel:
         return tuple(file for file in self.files if file.variant is None or file.variant in variants)
 
     def size_bytes(self, variants: frozenset[str] = frozenset()) -> int:
-        """Return the total of the published sizes. The files without one are small, unless ``about_bytes`` is given."""
-        return self.about_bytes + sum(file.size_bytes or 0 for file in self.files_of(variants))
+        """Return the total of the published sizes. Files without one count with ``approximate_bytes``."""
+        return self.approximate_bytes + sum(file.size_bytes or 0 for file in self.files_of(variants))
 
 
 def known_models() -> Mapping[str, KnownModel]:

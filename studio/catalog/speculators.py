@@ -22,8 +22,8 @@ from studio.catalog.known import known_models
 from studio.errors import BadModelName, ModelNotFound, StudioError
 from studio.model.generations import detect_generation
 from studio.model.speculator_files import (
+    GENERATIONS_WITH_SPECULATORS,
     SETTINGS_FILE,
-    SPECULATED_GENERATIONS,
     WEIGHTS_FILE,
     generation_of,
     require_speculator,
@@ -34,19 +34,19 @@ _ALLOWED = (SETTINGS_FILE, WEIGHTS_FILE, "*.md", "LICENSE*", "NOTICE*")
 
 
 def is_speculator_file(path: str) -> bool:
-    """Return whether ``path``, relative to the speculator, may be part of it."""
+    """Return whether ``path``, relative to its folder, may be part of a speculator."""
     return "/" not in path and any(fnmatchcase(path, pattern) for pattern in _ALLOWED)
 
 
-def require_fitting(folder: Path, model_folder: Path) -> None:
-    """Check that ``folder`` contains a speculator of the model. Raise the errors of ``require_speculator``."""
+def require_speculator_folder(folder: Path, model_folder: Path) -> None:
+    """Check that ``folder`` contains a speculator for the model. Raise the errors of ``require_speculator``."""
     require_speculator(folder / SETTINGS_FILE, folder / WEIGHTS_FILE, model_folder)
 
 
 def install_speculator(model: str, paths_in_order: Sequence[str]) -> Path:
-    """Move the staged files into the folder of ``model``, where a repair has left the others.
+    """Move the staged files into the folder of ``model``, which after a repair contains the other files already.
 
-    Call it with the lock of the speculator. Files that do not fit the model are deleted. Raise ``ModelNotFound``,
+    The caller holds the lock of the speculator. Files that do not fit the model are deleted. Raise ``ModelNotFound``,
     ``ModelBusy``, and the errors of ``require_speculator`` and ``install_files``.
     """
     name = speculator_name(model)
@@ -66,13 +66,13 @@ def install_speculator(model: str, paths_in_order: Sequence[str]) -> Path:
 
 
 def model_for(settings: Any, chosen: str | None) -> str:
-    """Return the installed model that a speculator with these settings belongs to: ``chosen``, or the only one.
+    """Return the installed model for a speculator with these settings: ``chosen``, or the only one that fits.
 
     Raise ``ModelNotFound``, ``BadModelName``.
     """
     own = {name: folder for name, folder in installed_models().items() if folder.parent == models_folder()}
     named = generation_of(settings)
-    wanted = SPECULATED_GENERATIONS if named is None else (named,)
+    wanted = GENERATIONS_WITH_SPECULATORS if named is None else (named,)
     fitting = [chosen] if chosen else [name for name, folder in own.items() if _generation(folder) in wanted]
     released = [name for name in fitting if name in known_models()]
     if not fitting or (chosen and chosen not in own):

@@ -39,7 +39,7 @@ from studio.catalog.installed import (
 )
 from studio.catalog.known import KnownModel, known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
-from studio.catalog.speculators import install_speculator, is_speculator_file, model_for, require_fitting
+from studio.catalog.speculators import install_speculator, is_speculator_file, model_for, require_speculator_folder
 from studio.errors import BadModelArchive, BadModelName, CannotWrite, DamagedModelFile
 from studio.messages import wording
 from studio.model.speculator_files import SETTINGS_FILE, is_speculator
@@ -60,8 +60,8 @@ def import_model(
     """Copy the model in ``path`` to the user's models and return its folder. A failed import leaves no files.
 
     ``name`` defaults to the name recorded in the export, or to that of the release with the same file sizes, or to
-    the name of the folder or archive. A trained speculator is copied into the model ``name``, by default into the
-    installed model that it was trained for.
+    the name of the folder or archive. A trained speculator is copied into the folder of the model ``name``, by
+    default the installed model that it was trained for.
 
     Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,
     ``DamagedModelFile``, ``UnknownGeneration``, ``BadModelSettings``, ``WrongTensors``, ``ModelBusy``, ``DiskFull``,
@@ -95,7 +95,7 @@ def _import_model(archive: Archive, root: str, name: str | None, stop: CancelTok
         own = {target: file for target, file in files.items() if not target.startswith(prefix)}
         _record_files(staging, chosen, own, record, archive.path)
         if len(own) < len(files):
-            require_fitting(staging / SPECULATOR_FOLDER, staging)
+            require_speculator_folder(staging / SPECULATOR_FOLDER, staging)
             others = [replace(file, path=file.path.removeprefix(prefix)) for file in files.values()]
             of_speculator = {file.path: file for file in others if prefix + file.path in files}
             record = _record_in(archive, root + prefix)
@@ -121,7 +121,7 @@ def _import_speculator(
 
 @contextlib.contextmanager
 def _staging(name: str) -> Iterator[Path]:
-    """Provide the empty folder for the copy. It is deleted after a failure."""
+    """Provide an empty folder for the copy, and delete it after a failure."""
     staging = staging_folder(name)
     delete_model(staging)
     try:
@@ -150,7 +150,7 @@ def _copy_files(
 def _record_files(
     folder: Path, name: str, files: Mapping[str, RecordedFile], record: InstallRecord | None, path: Path
 ) -> None:
-    """Compare the copied files with the ``record`` of the export and with the release, and write their own record."""
+    """Compare the copied files with the ``record`` of the export and with the release, and write a record for them."""
     _compare_checksums(files, record, known_models().get(name))
     origin = record.origin if record else str(path)
     revision = record.revision if record else ""
@@ -165,7 +165,7 @@ def _root_of(sizes: Mapping[str, int]) -> str | None:
 
 
 def _speculator_in(archive: Archive) -> tuple[str, Any] | None:
-    """Return the shallowest folder with a speculator, with a slash at its end, and its settings."""
+    """Return the shallowest folder with a speculator, ending with a slash, and the settings of the speculator."""
     for name in sorted(archive.sizes, key=_depth):
         if PurePosixPath(name).name == SETTINGS_FILE and archive.sizes[name] <= _MAX_RECORD_BYTES:
             with archive.reading(), archive.open(name) as file:
@@ -273,7 +273,7 @@ def export_model(
     if base is None:
         require_complete(folder)
     else:
-        require_fitting(folder, models_folder() / base)
+        require_speculator_folder(folder, models_folder() / base)
     is_exported = is_allowed_file if base is None else is_speculator_file
     prefix = f"{SPECULATOR_FOLDER}/"
     records = (RECORD_NAME, prefix + RECORD_NAME)

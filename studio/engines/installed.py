@@ -25,7 +25,7 @@ def main() -> int:
         "torch": torch.__version__,
         "onnxruntime": onnxruntime.__version__,
         "gpus": [asdict(gpu) | {"kind": gpu.kind.value} for gpu in usable],
-        "without_pages": why_no_virtual_memory(torch.device(usable[0].torch_name)) if usable else "",
+        "paging_problem": why_no_virtual_memory(torch.device(usable[0].torch_name)) if usable else "",
         "unsupported": [asdict(gpu) | {"kind": gpu.kind.value} for gpu in unsupported_gpus()],
     }
     os.write(answer, json.dumps(facts).encode())

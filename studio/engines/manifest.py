@@ -45,8 +45,8 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds per second of audio, measured alternately with the reference, if there is memory for both, so that other
-    load affects both equally.
+    """Seconds per second of audio. If there is memory for both, engine and reference are measured alternately, so that
+    other load affects them equally.
 
     ``first_seconds`` is the time until the first result of a line.
     """

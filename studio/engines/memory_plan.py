@@ -19,8 +19,8 @@ _PRECISIONS = {Precision.FLOAT32: 4, Precision.BFLOAT16: 2}
 # Their weights are on the GPU; the others run on the CPU until a faster engine is found.
 GPU_STAGES = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
 _ROWS = 2  # conditional and unconditional
-# Numbers of blocks of one second that the recorded flow reads, prompt included. A line gets the smallest, because
-# attention reads all of them.
+# Lengths of the recorded flow in blocks of one second, prompt included. A line gets the shortest that fits, because
+# attention reads the whole length.
 LINE_BLOCKS = (12, 24, 36, 48, 72, 96, 144, 200, 300)
 # Lengths of a typical line and of a typical prompt.
 TYPICAL_LINE_SECONDS = 10
@@ -69,7 +69,7 @@ def plan_memory(
     """Return the plans, most exact first. ``file_bytes`` are the sizes of the float32 weight files.
 
     ``available_bytes`` is the memory for weights, lines and voices, without the reserve of ``DeviceTraits``. Without
-    ``has_pages``, lines have memory of fixed sizes, with a copy of the prompt.
+    ``has_pages``, each line has memory of a fixed size with its own copy of the prompt.
     """
 
     def plan(precision: Precision) -> MemoryPlan:
@@ -89,7 +89,7 @@ def plan_memory(
 
 
 def _line_seconds(seconds: float, *, has_pages: bool) -> float:
-    """Return the longest line if all free memory would suffice for ``seconds``."""
+    """Return the length of the longest line if all free memory corresponds to ``seconds`` of caches."""
     traits = DeviceKind.CUDA.traits
     of_lines = traits.line_memory_share * seconds
     if has_pages:

@@ -158,8 +158,9 @@ def _load_speculator(lm: TorchSpeechLM, target: EngineTarget, precision: Precisi
     )
 
 
-# float16: on a CPU, weights are widened for several rows, which costs more than it saves; on a GPU, its steps have the
-# most kernels. 8 and 4 bits on a CPU: the rounding depends on the number of rows, so a seed would not keep its take.
+# Not float16: on a CPU, its weights are widened for several rows, which costs more than it saves; on a GPU, its steps
+# have the most kernels. Not 8 or 4 bits on a CPU: their rounding depends on the number of rows, so a seed would not keep
+# its take.
 _PRECISIONS = (Precision.FLOAT32, Precision.BFLOAT16)
 _GPU_PRECISIONS = (*_PRECISIONS, Precision.INT8)
 CANDIDATES: tuple[EngineBackend, ...] = (

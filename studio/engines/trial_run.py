@@ -163,7 +163,7 @@ def _fit_together(candidate: EngineBackend, reference: EngineBackend, target: En
 
 
 def _release(target: EngineTarget) -> None:
-    """Free the memory of closed engines: the next one plans with what is free."""
+    """Free the memory of closed engines before the next one reads how much is free."""
     gc.collect()
     empty_cache(target.device.torch_name)
 

@@ -229,8 +229,8 @@ def time_interleaved(
 def time_alone(
     trial: StageBenchmark, engine: Any, reference_seconds: float, between: Callable[[], None] = lambda: None
 ) -> Timing:
-    """Time ``engine`` only, where there is no memory for both, like ``time_interleaved``."""
-    num_rounds, (first, total) = _best(trial, engine, between)
+    """Time ``engine`` and compare it with ``reference_seconds``, measured earlier. For engines that do not fit together."""
+    num_rounds, (first, total) = _best_times(trial, engine, between)
     return Timing(
         seconds_per_audio_second=total / trial.audio_seconds,
         reference_seconds_per_audio_second=reference_seconds / trial.audio_seconds,
@@ -241,11 +241,11 @@ def time_alone(
 
 def time_single(trial: StageBenchmark, engine: Any, between: Callable[[], None] = lambda: None) -> tuple[float, float]:
     """Return the best seconds until the first and the last result of a line; the first round warms up."""
-    return _best(trial, engine, between)[1]
+    return _best_times(trial, engine, between)[1]
 
 
-def _best(trial: StageBenchmark, engine: Any, between: Callable[[], None]) -> tuple[int, tuple[float, float]]:
-    """Return the number of rounds that count, and their best seconds until the first and the last result."""
+def _best_times(trial: StageBenchmark, engine: Any, between: Callable[[], None]) -> tuple[int, tuple[float, float]]:
+    """Return the number of counted rounds, and their shortest times until the first and the last result."""
     work = trial.work(engine)
     seconds: list[tuple[float, float]] = []
     begun = time.perf_counter()

@@ -132,14 +132,14 @@ def check_engines(machine: MachineFacts, found: Engines | Check) -> Iterator[Che
 class Engines:
     """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch.
 
-    ``without_pages`` is why the first GPU cannot map memory in pages; empty if it can.
+    ``paging_problem`` is why the first GPU cannot map memory in pages; empty if it can.
     """
 
     torch: str
     onnxruntime: str
     gpus: tuple[Device, ...]
     unsupported: tuple[Device, ...]
-    without_pages: str = ""
+    paging_problem: str = ""
 
 
 def probe_engines() -> Engines | Check:
@@ -151,7 +151,7 @@ def probe_engines() -> Engines | Check:
         )
         answer: dict[str, Any] = parse_json(asked.stdout)
         gpus, unsupported = (tuple(_device(facts) for facts in answer[name]) for name in ("gpus", "unsupported"))
-        return Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported, answer.get("without_pages", ""))
+        return Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported, answer.get("paging_problem", ""))
     except (OSError, subprocess.TimeoutExpired):
         return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), repair_hint())
     except ValueError:
@@ -195,11 +195,11 @@ def _check_driver(subject: Message, found: Message, gpu: Gpu, engines: Engines) 
             wording("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
             wording("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
         )
-    if engines.without_pages:
+    if engines.paging_problem:
         finding = wording(
             "{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory",
             gpu=found,
-            reason=engines.without_pages,
+            reason=engines.paging_problem,
         )
         remedy = wording("Update the NVIDIA driver.")
         return Check(subject, Verdict.LIMITED, finding, remedy)

@@ -120,7 +120,7 @@ def _checks(require_sound_card: Callable[[], None], open_library: Callable[[], V
     yield check_memory(machine)
     yield check_sound_card(require_sound_card)
     yield check_media()
-    yield from check_models(machine, has_pages=isinstance(engines, Check) or not engines.without_pages)
+    yield from check_models(machine, has_pages=isinstance(engines, Check) or not engines.paging_problem)
     yield check_plans()
     yield check_voices(open_library)
     yield from check_folders()

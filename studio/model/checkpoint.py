@@ -71,7 +71,7 @@ class Checkpoint:
         return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
 
     def discard_flow(self, precision: Precision) -> None:
-        """Delete what the cache folder contains of a flow in a ``precision`` that is not used."""
+        """Delete the cached weights of a flow in a ``precision`` that is not used."""
         discard_stored(self.folder / "flow.pt", self.flow, precision)
 
     def load_vocoder(self, precision: Precision, device: str) -> Vocoder:

@@ -1,7 +1,7 @@
 """Weights in the form in which they are used, kept in the cache folder, so that a model is converted only once.
 
-The files are mapped: their pages are shared between processes, and can be dropped and read again. When one is written,
-those of changed, replaced or missing sources and of earlier forms are deleted.
+The files are mapped: their pages are shared between processes, and can be dropped and read again. Writing
+one deletes those whose source has changed or is missing, and those that it replaces.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from studio import paths
 from studio.storage.atomic_file import atomic_path
 
 _log = logging.getLogger(__name__)
-# The least recently used files beyond this number are deleted. A model has two or three.
+# Beyond this number, the least recently used files are deleted. A model has two or three.
 _MOST_FILES = 16
 _CHECKSUM = "checksum"
-# The source file, and a digest of its path, size and time.
+# Names in the metadata: path of the source file, its size and time, and the kind of conversion.
 _SOURCE, _VERSION, _KIND = "source", "version", "kind"
 _ENDING = ".safetensors"
 
@@ -35,8 +35,8 @@ Tensors = Mapping[str, torch.Tensor]
 def converted_weights(source: Path, kind: str, form: str, convert: Callable[[], Tensors]) -> Tensors:
     """Return the tensors that ``convert`` makes from the file ``source``, by name, from the cache if they are there.
 
-    ``form`` identifies the conversion and everything else on which its result depends. Of each ``kind``, a source has
-    one form at a time.
+    ``form`` identifies the conversion and everything else on which its result depends. For each ``kind``, only one
+    form of a source is kept.
     """
     path = converted_path(source, kind, form)
     found = _read(path)
@@ -60,7 +60,7 @@ def discard_converted_weights(source: Path, kind: str, form: str) -> None:
 
 
 def converted_path(source: Path, kind: str, form: str) -> Path:
-    """Return the path of the file, whose pages may be released after a library has copied its weights."""
+    """Return the path of the converted file. Its pages may be released once a library has copied the weights."""
     digest = hashlib.sha256(repr((_facts(source, kind), form)).encode()).hexdigest()
     return paths.cache_folder() / "weights" / (digest + _ENDING)
 

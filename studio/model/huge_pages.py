@@ -1,7 +1,7 @@
 """Moves weights to memory pages of 2 MB on Linux.
 
-A token's step reads all weights of a language model once. With pages of 4 KB, the processor looks up a page's address every
-64 cache lines, and its prefetching stops at the end of each page.
+The step for a token reads all weights of a language model once. With pages of 4 KB, the processor looks up an address
+every 64 cache lines, and prefetching stops at the end of each page.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _Range = tuple[int, int]
 
 @contextmanager
 def on_huge_pages() -> Iterator[None]:
-    """Move the memory that is allocated in this block, and kept after it, to large pages.
+    """Move memory that is allocated in this block and kept after it to large pages.
 
-    That is done in the background, about 0.3 s for 400 MB, during which the memory can be used. Decision: afterwards, by
-    ``madvise``. Reason: the libraries that allocate the memory do not ask for large pages. Alternative: the variable
-    GLIBC_TUNABLES, which only takes effect in a process that is started with it, and for all of its memory.
+    This takes about 0.3 s for 400 MB, in the background; meanwhile, the memory can be used. Decision: ``madvise`` after the
+    allocation. Reason: the libraries that allocate the memory do not request large pages. Alternative: the environment
+    variable GLIBC_TUNABLES, which must be set before a process starts and affects all of its memory.
     """
     if not sys.platform.startswith("linux"):
         yield
@@ -38,7 +38,7 @@ def on_huge_pages() -> Iterator[None]:
 
 
 def added_pages(before: Iterable[_Range], after: Iterable[_Range]) -> Iterator[_Range]:
-    """Return the parts of ``after`` outside ``before`` that consist of whole pages. Both are sorted by address."""
+    """Yield the whole pages in ``after`` that are not in ``before``. Both are sorted by address."""
     known = list(before)
     for start, stop in after:
         free = start
@@ -55,7 +55,7 @@ def _whole_pages(start: int, stop: int) -> Sequence[_Range]:
 
 
 def _private_memory() -> list[_Range]:
-    """Return the writable memory of this process that belongs to no file."""
+    """Return the writable memory of this process that is not mapped from a file."""
     ranges = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:
@@ -69,7 +69,7 @@ def _private_memory() -> list[_Range]:
 def _move(ranges: Sequence[_Range]) -> None:
     advise: Callable[..., int] = ctypes.CDLL(None, use_errno=True).madvise
     for start, stop in ranges:
-        # Without the second call, which an older kernel rejects, the kernel moves the pages at its leisure.
+        # Older kernels reject the second call; they move the pages later, in the background.
         for advice in (_ADVICE_HUGE_PAGE, _ADVICE_COLLAPSE):
             failed = advise(ctypes.c_void_p(start), ctypes.c_size_t(stop - start), ctypes.c_int(advice)) != 0
             if failed:

@@ -14,7 +14,7 @@ from studio.model.config import Precision
 
 # The fastest counts, because disturbances only add time.
 _FEWEST_TIMED_PRODUCTS, _MOST_TIMED_PRODUCTS = 5, 15
-_CLEAR_SPEEDUP = 1.5  # of which further runs would change little
+_CLEAR_SPEEDUP = 1.5  # beyond it, further runs would not change the decision
 # 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
 _LARGEST_INT8 = 127
 _ZERO_POINT = 128
@@ -65,7 +65,7 @@ def speedup(precision: Precision, num_rows: int = 100, size: int = 1024) -> floa
     products = (OneDnnLinear(weight, None, num_rows), linear(weight, None, num_rows, precision))
     for product in products:
         product(x)
-    # In turn, because other programs may disturb any of the runs; the shortest of each count.
+    # In turn, because other programs may disturb any run. The shortest time of each product counts.
     shortest = [math.inf, math.inf]
     for number in range(_MOST_TIMED_PRODUCTS):
         shortest = [

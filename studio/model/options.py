@@ -1,6 +1,6 @@
-"""Options of a request that the window, the command line and projects know.
+"""Options of a request that the window, the command line and projects use.
 
-They are not in ``config.py``, because the window shows its first picture without the settings of the networks.
+They are not in ``config.py``, so that the window can paint before the settings of the networks are imported.
 """
 
 from __future__ import annotations

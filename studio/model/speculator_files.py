@@ -14,7 +14,7 @@ from studio.storage.json_input import read_json
 SPECULATOR_LAYOUT = "dspark"  # the value of ``speculators_model_type``
 SETTINGS_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
 _REMEDY = "Remove it on the Models page (Ctrl+M), or install it again."
-SPECULATED_GENERATIONS = ("cosyvoice2", "cosyvoice3")  # for which speculators were published
+GENERATIONS_WITH_SPECULATORS = ("cosyvoice2", "cosyvoice3")  # that have published speculators
 _LARGEST = 1 << 20
 
 
@@ -84,17 +84,17 @@ def read_config(path: Path) -> DSparkConfig:
 
 
 def is_speculator(settings: object) -> bool:
-    """Return whether the content of a ``config.json`` is that of a speculator, whether it is supported or not."""
+    """Return whether the content of a ``config.json`` describes a speculator, supported or not."""
     return isinstance(settings, dict) and "speculators_model_type" in settings
 
 
 def generation_of(settings: Any) -> str | None:
-    """Return the name of the generation that the settings of a speculator name, or None."""
+    """Return the generation for which a speculator was trained, according to its settings, or None."""
     try:
         trained_for = str(settings["speculators_config"]["verifier"]["name_or_path"]).casefold()
     except (LookupError, TypeError):
         return None
-    found = [name for name in SPECULATED_GENERATIONS if name in trained_for]
+    found = [name for name in GENERATIONS_WITH_SPECULATORS if name in trained_for]
     return found[0] if len(found) == 1 else None
 
 
@@ -105,7 +105,7 @@ def require_weights(path: Path) -> None:
 
 
 def require_speculator(settings: Path, weights: Path, model_folder: Path) -> None:
-    """Check that these files are a speculator of the model in ``model_folder``. The numbers of the weights are not read.
+    """Check that these files are a speculator of the model in ``model_folder``. Only the shapes of the weights are read.
 
     Raise ``MissingModelFile``, ``DamagedModelFile``, ``BadModelSettings``, ``WrongTensors``, and the errors of
     ``detect_generation`` and ``TextTokenizer.from_folder``.

@@ -15,7 +15,7 @@ from studio.model.device_kind import DeviceKind
 RECORDING = threading.Lock()
 # Number of streams that torch has per GPU.
 _NUM_STREAMS = 32
-# Memory on each GPU that torch has not allocated.
+# Bytes on each GPU that the program has allocated without torch.
 _other_memory: Counter[int] = Counter()
 _counting = threading.RLock()
 
@@ -49,7 +49,7 @@ def used_memory_bytes(device: torch.device) -> int:
 
 
 def count_other_memory(gpu_index: int, num_bytes: int) -> None:
-    """Add memory to ``used_memory_bytes`` that was allocated without torch; a negative number was freed."""
+    """Count memory allocated without torch in ``used_memory_bytes``. A negative number frees it."""
     with _counting:
         _other_memory[gpu_index] += num_bytes
 

@@ -1,11 +1,11 @@
-"""Memory of a GPU whose addresses are reserved before there is any memory behind them.
+"""GPU memory whose addresses are reserved before memory is mapped to them.
 
 A range of addresses is reserved once, and pages of physical memory are mapped into it as it is needed. Addresses stay
-the same while data grows, so recorded graphs remain valid and nothing is copied; a page can also be at several
+the same while data grows, so recorded graphs remain valid and nothing is copied. A page can be mapped at several
 addresses at once.
 
 Decision: call the driver's virtual memory management through ctypes, as ``studio/model/cuda_kernel.py`` does. Torch's
-expandable segments use it as well, but can neither map a page twice nor keep the addresses of a tensor that grows.
+expandable segments use it as well, but can neither map a page twice nor keep the addresses of a growing tensor.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PINNED = 1
 _ON_DEVICE = 1
 _READ_AND_WRITE = 3
 _MINIMUM = 0
-# A thread that records a graph may wait for a lock of this one, so this one does not wait for its recording forever.
+# Limit for waiting for a recording, because the thread that records may wait for a lock that the waiting thread holds.
 _RECORDING_SECONDS = 1.0
 
 
@@ -59,12 +59,11 @@ class _Access(ctypes.Structure):
 class VirtualMemory:
     """The virtual memory management of one GPU. Thread-safe.
 
-    Memory is unmapped only when the GPU does not compute, and not while a graph is recorded, because that would end the
-    recording.
+    Memory is unmapped only while the GPU is idle and no graph is being recorded; otherwise the recording would fail.
     """
 
     def __init__(self, device: torch.device) -> None:
-        """Raise ``RuntimeError``, ``OSError`` or ``AttributeError`` if the GPU or its driver has no such management."""
+        """Raise ``RuntimeError``, ``OSError`` or ``AttributeError`` if the GPU or its driver does not support it."""
         self.device = device
         self._gpu = DriverContext(device)
         self._location = _Location(_ON_DEVICE, self._gpu.index)
@@ -78,22 +77,22 @@ class VirtualMemory:
         self._call("cuMemGetAllocationGranularity", ctypes.byref(granularity), properties, ctypes.c_int(_MINIMUM))
         self.granularity = granularity.value
 
-    def page(self, num_rows: int, num_bytes: int) -> Page | None:
+    def allocate_page(self, num_rows: int, num_bytes: int) -> Page | None:
         """Return memory of ``num_bytes``, a multiple of the granularity, for each row; None if there is too little.
 
         Its values are undefined.
         """
         self._free_unused()
-        handles = self._created(num_rows, num_bytes)
+        handles = self._create(num_rows, num_bytes)
         if handles is None and RECORDING.acquire(timeout=_RECORDING_SECONDS):
             try:
                 torch.cuda.empty_cache()  # torch may keep memory that it does not use
             finally:
                 RECORDING.release()
-            handles = self._created(num_rows, num_bytes)
+            handles = self._create(num_rows, num_bytes)
         return None if handles is None else Page(self, handles, num_bytes)
 
-    def _created(self, num_rows: int, num_bytes: int) -> list[int] | None:
+    def _create(self, num_rows: int, num_bytes: int) -> list[int] | None:
         handles: list[int] = []
         try:
             for _ in range(num_rows):
@@ -117,10 +116,10 @@ class VirtualMemory:
             self._call("cuMemRelease", ctypes.c_uint64(handle))
 
     def reserve(self, num_bytes: int) -> int:
-        """Return the first of ``num_bytes`` addresses."""
+        """Reserve ``num_bytes`` of addresses, and return the first one."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t(num_bytes)
-        no_wish = ctypes.c_uint64()
-        self._call("cuMemAddressReserve", ctypes.byref(address), size, ctypes.c_size_t(), no_wish, _NO_FLAGS)
+        any_address = ctypes.c_uint64()
+        self._call("cuMemAddressReserve", ctypes.byref(address), size, ctypes.c_size_t(), any_address, _NO_FLAGS)
         return address.value
 
     def map(self, address: int, num_bytes: int, handle: int) -> None:
@@ -136,12 +135,12 @@ class VirtualMemory:
         self._call("cuMemUnmap", ctypes.c_uint64(address), ctypes.c_size_t(num_bytes))
 
     def free(self, address: int, num_bytes: int, mapped: list[tuple[int, int]], pages: list[Page | None]) -> None:
-        """Free addresses, at a time when that is possible; ``mapped`` and ``pages`` are what is mapped there."""
+        """Free addresses as soon as possible. ``mapped`` are the mappings there (address, size), and ``pages`` their memory."""
         self._unused.append((address, num_bytes, mapped, pages))
         self._free_unused()
 
     def _free_unused(self) -> None:
-        # Python may collect garbage, and call this, on the thread that records.
+        # Garbage collection may call this on the thread that is recording.
         if not self._unused or not RECORDING.acquire(blocking=False):
             return
         try:
@@ -149,8 +148,8 @@ class VirtualMemory:
                 torch.cuda.synchronize(self.device)
             while self._unused:
                 address, num_bytes, mapped, _pages = self._unused.popleft()
-                for place, size in mapped:
-                    self.unmap(place, size)
+                for start, size in mapped:
+                    self.unmap(start, size)
                 self._call("cuMemAddressFree", ctypes.c_uint64(address), ctypes.c_size_t(num_bytes))
         except RuntimeError as error:  # the GPU is lost, and its memory with it
             _log.warning("memory of the GPU cannot be freed: %s", str(error))
@@ -171,7 +170,7 @@ _NO_FLAGS = ctypes.c_uint64(0)
 
 
 class Page:
-    """Physical memory for the same page of each row of a range; freed with this object.
+    """Physical memory for one page in each row of a range, freed with this object.
 
     ``owner`` is kept for the lifetime of the page.
     """
@@ -190,8 +189,10 @@ class Page:
 class AddressRange:
     """Addresses of ``num_rows`` rows of ``num_pages`` pages each, at first without memory. Not thread-safe.
 
-    The tensors are views of the addresses and must not be used after this object is freed. Attributes: ``pages`` are
-    those that are mapped, the same in each row.
+    Tensors are views of the addresses and must not be used after this object is freed.
+
+    Attributes:
+        pages: The mapped pages, the same in each row.
     """
 
     def __init__(self, memory: VirtualMemory, num_rows: int, num_pages: int, page_bytes: int) -> None:
@@ -205,7 +206,7 @@ class AddressRange:
     def __del__(self) -> None:
         if sys.is_finalizing() or not hasattr(self, "_address"):
             return
-        mapped = [(self._place(row, index), self.page_bytes) for index in self._mapped() for row in self._rows]
+        mapped = [(self._address_of(row, index), self.page_bytes) for index in self._mapped() for row in self._rows]
         self._memory.free(self._address, self._num_rows * self._row_bytes, mapped, self.pages)
 
     @property
@@ -223,9 +224,9 @@ class AddressRange:
         return torch.empty(0, dtype=dtype, device=self._memory.device).set_(storage, 0, shape, strides)
 
     def assign(self, pages: Mapping[int, Page | None]) -> None:
-        """Replace the pages with these indexes; None removes one. The GPU must not be using any that is replaced.
+        """Map ``pages`` by index; None removes a page. The GPU must not be using any page that is replaced.
 
-        After an error, these pages are removed.
+        After an error, there are no pages at these indexes.
         """
         for index in pages:
             self._remove(index)
@@ -233,14 +234,14 @@ class AddressRange:
         try:
             for index, page in pages.items():
                 for row, handle in zip(self._rows, () if page is None else page.handles, strict=page is not None):
-                    self._memory.map(self._place(row, index), self.page_bytes, handle)
+                    self._memory.map(self._address_of(row, index), self.page_bytes, handle)
                     mapped.append((row, index))
             for first, count in _runs(sorted(index for index, page in pages.items() if page is not None)):
                 for row in self._rows:
-                    self._memory.allow_access(self._place(row, first), count * self.page_bytes)
+                    self._memory.allow_access(self._address_of(row, first), count * self.page_bytes)
         except RuntimeError:
             for row, index in mapped:
-                self._memory.unmap(self._place(row, index), self.page_bytes)
+                self._memory.unmap(self._address_of(row, index), self.page_bytes)
             raise
         for index, page in pages.items():
             self.pages[index] = page
@@ -248,7 +249,7 @@ class AddressRange:
     def _remove(self, index: int) -> None:
         if self.pages[index] is not None:
             for row in self._rows:
-                self._memory.unmap(self._place(row, index), self.page_bytes)
+                self._memory.unmap(self._address_of(row, index), self.page_bytes)
             self.pages[index] = None
 
     def _mapped(self) -> list[int]:
@@ -258,7 +259,7 @@ class AddressRange:
     def _rows(self) -> range:
         return range(self._num_rows)
 
-    def _place(self, row: int, index: int) -> int:
+    def _address_of(self, row: int, index: int) -> int:
         return self._address + row * self._row_bytes + index * self.page_bytes
 
 
@@ -275,13 +276,13 @@ _opening = threading.Lock()
 
 
 def virtual_memory(device: torch.device) -> VirtualMemory | None:
-    """Return the virtual memory management of ``device``, or None if it has none that works."""
+    """Return the virtual memory management of ``device``, or None if it does not work there."""
     found = _opened(device)
     return None if isinstance(found, str) else found
 
 
 def why_no_virtual_memory(device: torch.device) -> str:
-    """Return why ``device`` has no virtual memory management, in the words of its driver; empty if it has."""
+    """Return why virtual memory management does not work on ``device``, in the words of the driver; empty if it does."""
     found = _opened(device)
     return found if isinstance(found, str) else ""
 
@@ -301,21 +302,21 @@ def _checked(index: int) -> VirtualMemory | str:
     except (AttributeError, OSError, RuntimeError) as error:
         problem = (str(error).splitlines() or [""])[0]
     if problem:
-        _log.warning("the GPU has no virtual memory management that works: %s", problem)
+        _log.warning("virtual memory management does not work on the GPU: %s", problem)
         return problem
     return memory
 
 
 @torch.inference_mode()
 def keeps_values(memory: VirtualMemory) -> bool:
-    """Return whether a tensor keeps its values as its memory grows, and attention over it is right.
+    """Return whether a tensor keeps its values as its memory grows, and attention over it is correct.
 
-    As in a line: a page at two addresses is replaced by one of its own, at which more is written.
+    As in a line, a page that is mapped at two addresses is replaced at one of them, and the new page is written to.
     """
     num_rows, heads, size = 2, 2, 64
     frames_per_page = memory.granularity // (2 * heads * size * 4)
     tested = AddressRange(memory, num_rows, 3, memory.granularity)
-    pages = [memory.page(num_rows, memory.granularity) for _ in range(2)]
+    pages = [memory.allocate_page(num_rows, memory.granularity) for _ in range(2)]
     if not all(pages):
         raise RuntimeError("not enough memory")
     first, second = pages

@@ -235,7 +235,7 @@ def test_gpu_without_memory_in_pages_is_reported(timbre: Terminal, monkeypatch: 
     device = asdict(Device(DeviceKind.CUDA, "NVIDIA card", 8, 2 << 30, 0, (8, 6), card.driver)) | {"kind": "cuda"}
     findings = []
     for reason in ("", "operation not supported"):
-        answer = {"torch": "2", "onnxruntime": "1", "gpus": [device], "unsupported": [], "without_pages": reason}
+        answer = {"torch": "2", "onnxruntime": "1", "gpus": [device], "unsupported": [], "paging_problem": reason}
         monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
         ran = timbre("doctor", "--json")
         findings.append(check(ran, "model studio-mini")["finding"])

@@ -102,5 +102,5 @@ def known_speculator(model: str) -> KnownModel:
         repositories={SourceKind.HUGGING_FACE: REPOSITORY},
         revisions={},
         files=(ModelFile("config.json"), ModelFile("model.safetensors")),
-        about_bytes=1_500_000,
+        approximate_bytes=1_500_000,
     )

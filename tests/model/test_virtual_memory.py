@@ -25,7 +25,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeMemoryDriver, Vi
 
 
 def page(memory: VirtualMemory, num_rows: int = 2) -> Page:
-    made = memory.page(num_rows, PAGE)
+    made = memory.allocate_page(num_rows, PAGE)
     assert made is not None
     return made
 
@@ -85,7 +85,7 @@ def test_no_memory_for_a_page(both: tuple[FakeMemoryDriver, VirtualMemory], monk
     released: list[int] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: released.append(driver.total_bytes))
     pages = [page(memory, 8), page(memory, 8)]
-    assert memory.page(8, PAGE) is None
+    assert memory.allocate_page(8, PAGE) is None
     assert driver.used_bytes == 16 * PAGE
     assert len(released) == 1
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: setattr(driver, "total_bytes", 30 * PAGE))

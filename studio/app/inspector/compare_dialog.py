@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.actions import LEAVES_ENTER
+from studio.app.actions import IGNORES_ENTER
 from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names, join_sentences
@@ -85,7 +85,7 @@ class CompareDialog(QDialog):
         for row, entry in enumerate(self._comparison.entries):
             letter = QPushButton(entry.letter, autoDefault=False)
             letter.setCheckable(True)
-            letter.setProperty(LEAVES_ENTER, True)
+            letter.setProperty(IGNORES_ENTER, True)
             letter.setFixedWidth(_LETTER_WIDTH)
             details = QLabel(wordWrap=True)
             self._letters.append(letter)

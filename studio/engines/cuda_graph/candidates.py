@@ -33,7 +33,7 @@ class CudaGraphCandidate(TorchCandidate):
 
     @property
     def code_version(self) -> int:
-        """See ``EngineBackend``. The flow is verified again with its lines in pages."""
+        """See ``EngineBackend``. Version 2 of the flow has its lines in pages."""
         return 2 if self.stage is Stage.FLOW else 1
 
     def probe(self, target: EngineTarget) -> Available | Unusable:

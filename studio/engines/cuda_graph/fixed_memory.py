@@ -29,9 +29,9 @@ def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -
 
 
 class FixedMemory(SolverMemory):
-    """The solver of one line in buffers of one size; a line that outgrows them moves to larger ones.
+    """The solver of one line in buffers of a fixed size. A line that outgrows them moves to larger ones.
 
-    ``reservations`` are kept for the lifetime of the memory. ``states`` are by default empty.
+    ``reservations`` are kept for the lifetime of the memory. ``states`` are zeros by default.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class FixedMemory(SolverMemory):
 
     @torch.inference_mode()
     def continue_from(self, other: FixedMemory, num_frames: int) -> None:
-        """Copy the state of a line from ``other``, in which it no longer fits, except a prompt that is here."""
+        """Copy the state of a line from ``other``, which it has outgrown, except a prompt that is already here."""
         with other._order.turn(), self._order.turn():
             self._clear_not_finite()
             values = None if self._prompt is None else self._prompt()
@@ -82,7 +82,7 @@ class FixedMemory(SolverMemory):
     def moved_to(self, capacity: int, num_frames: int, extra: Allocation) -> FixedMemory:
         """Return larger memory with the state of a line of ``num_frames``. Layers move one by one and are freed here.
 
-        ``extra`` is the reservation for what this adds. This memory cannot be used any more, even if memory runs out.
+        ``extra`` reserves the added bytes. This memory cannot be used afterwards, even if the move fails for lack of memory.
         """
         with self._order.turn():
             self._clear_not_finite()
@@ -143,7 +143,7 @@ class FixedPool(SolverPool):
     def record(self, num_blocks: int) -> None:
         """Allocate and record memory of ``num_blocks`` that remains free, if it takes at most half of the free budget.
 
-        Without any memory, it may take the whole budget.
+        The first memory of the pool may take the whole budget.
         """
         capacity = num_blocks * self._layout.block_frames
         with self._lock:
@@ -175,7 +175,7 @@ class FixedPool(SolverPool):
         with self._lock:
             self._free_idle()
             extra = self._budget.reserve(larger_bytes - old_bytes)
-            moving = self._budget.reserve(one_layer_bytes)  # until this method returns
+            moving = self._budget.reserve(one_layer_bytes)  # held until this method returns
         if extra is None or moving is None:
             return False
         try:

@@ -1,8 +1,8 @@
 """``stages.FlowDecoder`` with streamed solver runs recorded as CUDA graphs; prompts and whole utterances run without
 graphs.
 
-The solver of each line has its own memory (``solver_memory.py``), in pages where the driver can map them
-(``paged_memory.py``), else in buffers of fixed sizes (``fixed_memory.py``).
+The solver of each line has its own memory (``solver_memory.py``): in pages if the driver can map them
+(``paged_memory.py``), otherwise in buffers of fixed sizes (``fixed_memory.py``).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class GraphedFlowDecoder(CachedFlowDecoder):
             try:
                 return PagedPool(*settings, memory)
             except RuntimeError as error:
-                _log.warning("lines have no memory in pages: %s", error)
+                _log.warning("no memory in pages for lines: %s", error)
         return FixedPool(*settings)
 
     def recordings(self) -> Iterator[Callable[[], None]]:
@@ -128,14 +128,14 @@ class GraphedFlowDecoder(CachedFlowDecoder):
         return decoder
 
     def _has_budget_for(self, kind: CacheKind, num_prompt_tokens: int) -> bool:
-        """See ``CachedFlowDecoder``. Pages are only taken for the length that a line has."""
+        """See ``CachedFlowDecoder``. Lines take pages only for the frames that they have."""
         if kind is not CacheKind.KEYS_VALUES or not isinstance(self._pool, PagedPool):
             return super()._has_budget_for(kind, num_prompt_tokens)
         num_tokens = num_prompt_tokens + _EXPECTED_BLOCKS * self.chunk_tokens
         return self._bytes_of(kind, num_tokens) <= self.budget.total_bytes
 
     def _make_prompt_room(self, caches: FlowCaches, num_tokens: int) -> bool:
-        """See ``CachedFlowDecoder``. Keys and values are in pages, if possible, which lines share."""
+        """See ``CachedFlowDecoder``. If possible, keys and values are in pages that lines share."""
         state = None
         if num_tokens and caches.estimator.kind is CacheKind.KEYS_VALUES:
             state = self._pool.prompt_state(self._model.config.frames_per_token * num_tokens)

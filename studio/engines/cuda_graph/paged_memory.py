@@ -2,11 +2,11 @@
 
 The addresses for the longest line are reserved once, and pages of memory are mapped as the line grows, so nothing is
 copied and recordings stay valid. The pages of a prompt belong to its voice and are mapped into the memory of each of its
-lines. The frames that a run reads and a line does not have yet are a single page of zeros, at many addresses.
+lines. Where a run reads frames that a line does not have yet, a single page of zeros is mapped repeatedly.
 
-A row of addresses is one layer, in which frames follow each other, (frames, steps, 2, rows, heads, head_size): a page
-then has all values of a few frames. Torch's attention takes any strides of heads and frames. ``page`` below means one
-page of each row.
+A row of addresses belongs to one layer and has the shape (frames, steps, 2, rows, heads, head_size), so a page contains
+all values of a few frames. Torch's attention accepts any strides of heads and frames. Below, a page means one page in
+each row.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class PageLayout:
 class PagedState(dict[str, torch.Tensor]):
     """Keys and values of a prompt, as in ``StageCache``, in pages that lines share.
 
-    ``shared`` are the pages without frames of a line.
+    ``shared`` are the pages that contain only frames of the prompt.
     """
 
     def __init__(self, layout: PageLayout, memory: AddressRange, num_frames: int) -> None:
@@ -71,7 +71,7 @@ class PagedState(dict[str, torch.Tensor]):
 
 
 class PagedMemory(SolverMemory):
-    """The solver of one line in pages: first those that it shares with its voice, then its own."""
+    """The solver of one line in pages: first those shared with its voice, then its own."""
 
     def __init__(
         self, model: FlowModel, layout: CacheLayout, pages: PageLayout, memory: VirtualMemory, zeros: Page
@@ -92,30 +92,32 @@ class PagedMemory(SolverMemory):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every page that a run reads is mapped, or none."""
+        """Whether all pages that a run reads are mapped, or none of them."""
         mapped = self._range.pages[: self._pages.pages_of(self.capacity)]
         return all(mapped) or not any(mapped)
 
     @property
     def has_unused_prompt(self) -> bool:
-        """Whether pages of a voice that no longer exists are mapped here."""
+        """Whether pages of a voice that has been freed are mapped here."""
         return bool(self._shared) and not self.has_any_prompt
 
     @property
     def num_own_pages(self) -> int:
         return len(self._own)
 
-    def place(self, shared: _Pages, num_frames: int, capacity: int, take: Callable[[int], _Pages | None]) -> bool:
-        """Make room for ``num_frames`` behind the pages ``shared``, and let runs read ``capacity`` frames.
+    def map_pages(
+        self, shared: _Pages, num_frames: int, capacity: int, take_pages: Callable[[int], _Pages | None]
+    ) -> bool:
+        """Map the pages ``shared`` and own pages for the rest of ``num_frames``, and let runs read ``capacity`` frames.
 
-        ``take`` returns further pages, or None if there are too few; then nothing changes and False is returned. Raise
-        ``RuntimeError`` if pages cannot be mapped; the memory is then not complete.
+        ``take_pages`` returns further pages, or None if there are too few; nothing then changes, and False is returned.
+        Raise ``RuntimeError`` if pages cannot be mapped; the memory is then incomplete.
         """
         pages, needed = self._range.pages, self._pages.pages_of(num_frames)
         missing = [index for index in range(len(shared), needed) if index not in self._own]
-        # A longer prompt takes the place of pages of earlier lines.
+        # A longer prompt displaces pages of earlier lines.
         displaced = [index for index in sorted(self._own) if index < len(shared)]
-        taken = take(max(0, len(missing) - len(displaced)))
+        taken = take_pages(max(0, len(missing) - len(displaced)))
         if taken is None:
             return False
         own = (*(page for index in displaced if (page := pages[index]) is not None), *taken)
@@ -140,8 +142,8 @@ class PagedMemory(SolverMemory):
         self.set_capacity(capacity)
         return True
 
-    def strip(self) -> list[Page]:
-        """Unmap all pages, and return the line's own ones."""
+    def unmap_pages(self) -> list[Page]:
+        """Unmap all pages, and return those that are not shared."""
         self.finish()
         own = [page for index in sorted(self._own) if (page := self._range.pages[index]) is not None]
         mapped: dict[int, Page | None] = {i: None for i, page in enumerate(self._range.pages) if page is not None}
@@ -150,7 +152,7 @@ class PagedMemory(SolverMemory):
         return own
 
     def _copy_prompt(self, blocks: Mapping[str, torch.Tensor]) -> None:
-        """Copy what lies in pages of the line."""
+        """Copy the part of the prompt that is in the line's own pages."""
         if not isinstance(blocks, PagedState):
             super()._copy_prompt(blocks)
             return
@@ -188,13 +190,13 @@ class PagedPool(SolverPool):
             return None
         shared = prompt.shared if isinstance(prompt, PagedState) else ()
         with self._lock:
-            memory = self._take_idle(prompt)
-            if memory is None or not self._place(memory, shared, num_frames, capacity):
+            memory = self._take_memory(prompt)
+            if memory is None or not self._map_pages(memory, shared, num_frames, capacity):
                 return None
         return BorrowedMemory(self, memory)
 
     def grow(self, borrowed: BorrowedMemory, num_frames: int, num_used_frames: int) -> bool:  # noqa: ARG002
-        """See ``SolverPool``. The line stays where it is."""
+        """See ``SolverPool``. The line keeps its addresses."""
         memory, capacity = borrowed.memory, self._capacity_for(num_frames)
         assert isinstance(memory, PagedMemory)
         if memory.num_frames >= num_frames:
@@ -202,14 +204,14 @@ class PagedPool(SolverPool):
         if capacity is None:
             return False
         with self._lock:
-            return self._place(memory, memory._shared, num_frames, max(capacity, memory.capacity), is_in_use=True)
+            return self._map_pages(memory, memory._shared, num_frames, max(capacity, memory.capacity), is_in_use=True)
 
     def record(self, num_blocks: int) -> None:
-        """See ``SolverPool``. Takes one page; all lengths are recorded in the same memory."""
+        """See ``SolverPool``. All lengths are recorded in the same memory, which needs one page."""
         block = self._layout.block_frames
         with self._lock:
-            memory = self._take_idle(None)
-            if memory is None or not self._place(memory, (), block, num_blocks * block):
+            memory = self._take_memory(None)
+            if memory is None or not self._map_pages(memory, (), block, num_blocks * block):
                 return
         memory.record()
         self.give_back(memory)
@@ -225,12 +227,12 @@ class PagedPool(SolverPool):
         layout = self._pages
         pages: list[Page] = []
         with self._lock:
-            self._strip_unused()
+            self._unmap_unused_prompts()
             while len(pages) < layout.pages_of(num_frames):
-                page = self._memory.page(layout.num_rows, layout.page_bytes)
+                page = self._memory.allocate_page(layout.num_rows, layout.page_bytes)
                 if page is not None:
                     pages.append(page)
-                elif self._strip_idle() is None:
+                elif self._reclaim_idle_pages() is None:
                     return None
         try:
             memory = AddressRange(self._memory, layout.num_rows, len(pages), layout.page_bytes)
@@ -241,9 +243,9 @@ class PagedPool(SolverPool):
             raise
         return PagedState(layout, memory, num_frames)
 
-    def _take_idle(self, prompt: Mapping[str, torch.Tensor] | None) -> PagedMemory | None:
-        """Return free memory, which is no longer in the pool, or new memory; None if there is too little."""
-        self._strip_unused()
+    def _take_memory(self, prompt: Mapping[str, torch.Tensor] | None) -> PagedMemory | None:
+        """Remove idle memory from the pool and return it, or return new memory; None if there is too little."""
+        self._unmap_unused_prompts()
         found = min(self._idle, key=lambda each: (not each.has_prompt(prompt), each.has_any_prompt), default=None)
         if found is not None:
             self._idle.remove(found)
@@ -255,71 +257,71 @@ class PagedPool(SolverPool):
                 return None
             raise
 
-    def _place(
+    def _map_pages(
         self, memory: PagedMemory, shared: _Pages, num_frames: int, capacity: int, *, is_in_use: bool = False
     ) -> bool:
         try:
-            is_placed = memory.place(shared, num_frames, capacity, self._take_pages)
+            is_mapped = memory.map_pages(shared, num_frames, capacity, self._take_pages)
         except RuntimeError as error:
             if is_out_of_memory(error):
                 return False
             raise
-        if not is_placed and not is_in_use:
+        if not is_mapped and not is_in_use:
             self.give_back(memory)
-        return is_placed
+        return is_mapped
 
     def _take_pages(self, count: int) -> list[Page] | None:
-        """Return pages within the budget, if necessary those of idle memory; None if there are too few."""
+        """Return pages within the budget, if necessary from idle memory; None if there are too few."""
         pages: list[Page] = []
         while len(pages) < count:
             page = self._new_page()
             if page is not None:
                 pages.append(page)
-            elif (stripped := self._strip_idle()) is not None:
-                pages += stripped
+            elif (reclaimed := self._reclaim_idle_pages()) is not None:
+                pages += reclaimed
             else:
                 return None
         return pages[:count]
 
     def _new_page(self) -> Page | None:
         reservation = self._budget.reserve(self._pages.num_bytes)
-        page = None if reservation is None else self._memory.page(self._pages.num_rows, self._pages.page_bytes)
+        page = None if reservation is None else self._memory.allocate_page(self._pages.num_rows, self._pages.page_bytes)
         if page is not None:
             page.owner = reservation
         return page
 
-    def _strip_idle(self) -> list[Page] | None:
-        """Return the pages of the least recently used idle memory that has any, or None."""
+    def _reclaim_idle_pages(self) -> list[Page] | None:
+        """Unmap the least recently used idle memory that has own pages, and return them; None if there is no such memory."""
         for memory in self._idle:
             if memory.num_own_pages:
-                return memory.strip()
+                return memory.unmap_pages()
         return None
 
-    def _strip_unused(self) -> None:
-        """Free the pages of voices that no longer exist."""
+    def _unmap_unused_prompts(self) -> None:
+        """Unmap the pages of freed voices, which frees them."""
         for memory in self._idle:
             if memory.has_unused_prompt:
-                memory.strip()
+                memory.unmap_pages()
 
     def _page_of_zeros(self) -> Page:
         layout = self._pages
-        page = self._memory.page(1, layout.page_bytes)
+        page = self._memory.allocate_page(1, layout.page_bytes)
         if page is None:
             raise RuntimeError("not enough memory for a page")
-        place = AddressRange(self._memory, 1, 1, layout.page_bytes)
-        place.assign({0: page})
+        addresses = AddressRange(self._memory, 1, 1, layout.page_bytes)
+        addresses.assign({0: page})
         with torch.inference_mode():
-            place.words.zero_()
+            addresses.words.zero_()
         self._memory.wait()
         return _RepeatedPage(page, layout.num_rows)
 
 
 class _RepeatedPage(Page):
-    """The same physical memory in all rows."""
+    """One page of physical memory, mapped in all rows."""
 
     def __init__(self, page: Page, num_rows: int) -> None:
         super().__init__(page._memory, list(page.handles) * num_rows, page.num_bytes)
         self.owner = page
 
     def __del__(self) -> None:
-        """Leave it to the page."""
+        """Do nothing: ``owner`` frees the memory."""

@@ -1,7 +1,7 @@
 """The recorded solver of one line, with its memory.
 
-Keys and values of every solver step and layer are at fixed addresses; attention reads as many frames as the line may
-have and masks those that it does not have yet. A run is therefore the same computation for every block, and on a GPU one
+Keys and values of every solver step and layer are at fixed addresses. Attention reads a fixed number of frames and masks
+those that the line does not have yet. A run is therefore the same computation for every block, and on a GPU one
 recorded graph instead of ten thousand launches. A shorter block at the end of an utterance is padded, and the padding is
 masked.
 """
@@ -55,7 +55,7 @@ class SolverMemory(ABC):
         self._rotary = estimator.rotary_embed if isinstance(estimator, DiT) else None
         num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
         self._rotations = zeros(block, num_turned, kind=model.dtype.to_complex())
-        # Values of the prompt whose state is in this memory. Lines write behind it, so it stays for the next line.
+        # Values of the prompt whose state is in this memory. Lines write after it, so the next line can use it.
         self._prompt: weakref.ref[torch.Tensor] | None = None
         self._num_prompt_frames = 0
         self._is_finite = torch.ones((), dtype=torch.bool, device=device)
@@ -80,7 +80,7 @@ class SolverMemory(ABC):
     @property
     @abstractmethod
     def is_complete(self) -> bool:
-        """Whether later lines can use this memory."""
+        """Whether later lines can use this memory. False after its memory was moved or a mapping failed."""
 
     def has_prompt(self, blocks: Mapping[str, torch.Tensor] | None) -> bool:
         """Return whether this memory contains the state of a prompt, ``blocks`` as in ``StageCache``."""
@@ -93,7 +93,7 @@ class SolverMemory(ABC):
 
     @torch.inference_mode()
     def start_from(self, blocks: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
-        """Copy a prompt's state, unless it is here: ``blocks`` and ``tails`` as in ``StageCache``."""
+        """Copy a prompt's state unless it is already here. ``blocks`` and ``tails`` are as in ``StageCache``."""
         with self._order.turn():
             self._clear_not_finite()
             if blocks is None:
@@ -131,7 +131,7 @@ class SolverMemory(ABC):
 
     @torch.inference_mode()
     def record(self) -> None:
-        """Record the run. The memory must not be in use; a line that starts in it replaces what the run has written."""
+        """Record the run. The memory must not be in use; the next line overwrites what the run has written."""
         with self._order.turn():
             self._prompt = None
             self._positions.zero_()
@@ -183,7 +183,7 @@ class SolverMemory(ABC):
 
 @dataclass(frozen=True)
 class _Run:
-    """The computation that reads one number of frames; ``bias`` masks those that a line does not have."""
+    """The computation for one capacity. ``bias`` masks the frames that a line does not have."""
 
     bias: torch.Tensor
     graph: CapturedGraph

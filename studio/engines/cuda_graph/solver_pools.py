@@ -1,4 +1,4 @@
-"""Memory of the recorded solvers of concurrent lines, lent to a line and used again by later ones."""
+"""Pools of solver memory, which concurrent lines borrow and later lines reuse."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SolverPool(ABC):
     ) -> BorrowedMemory | None:
         """Return free memory for ``num_frames``, or None if there is too little.
 
-        ``expected_frames`` is the usual number at the end of a line. Memory that contains ``prompt`` is preferred, then
+        ``expected_frames`` is the usual number of frames of a complete line. Memory that contains ``prompt`` is preferred, then
         memory without a prompt, then the least recently used one.
         """
 
@@ -41,15 +41,15 @@ class SolverPool(ABC):
 
     @abstractmethod
     def record(self, num_blocks: int) -> None:
-        """Record the run that reads ``num_blocks`` in free memory, if there is enough of it."""
+        """Record the run for ``num_blocks`` in free memory, if there is enough."""
 
     @abstractmethod
     def give_back(self, memory: SolverMemory) -> None:
-        """Lend ``memory`` to later lines. Called at any time, also by Python's garbage collection."""
+        """Return ``memory`` to the pool for later lines. May be called at any time, also by garbage collection."""
 
     @abstractmethod
     def prompt_state(self, num_frames: int) -> dict[str, torch.Tensor] | None:
-        """Return uninitialised keys and values of a prompt, as in ``StageCache``; None if they cannot be in this pool."""
+        """Return uninitialised keys and values of a prompt, as in ``StageCache``; None if the pool cannot hold them."""
 
     def _capacity_for(self, num_frames: int) -> int | None:
         """Return the smallest capacity for ``num_frames``, or None if they are too many."""

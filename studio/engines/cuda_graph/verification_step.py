@@ -45,7 +45,7 @@ class GraphSpeculator(ABC):
         """Start a line."""
 
     def learn(self, tokens: Sequence[int]) -> None:  # noqa: B027 - optional
-        """Receive the ``tokens`` that a step has drawn, after the last one of the step before."""
+        """Receive the ``tokens`` that a step has drawn, preceded by the last token of the step before."""
 
     @abstractmethod
     def propose(self, token: torch.Tensor, position: torch.Tensor, sampler: LineSampler) -> torch.Tensor:

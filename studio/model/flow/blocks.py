@@ -89,7 +89,7 @@ class FlowCaches:
 
     def make_prompt_room(self, num_tokens: int, model: FlowModel, state: dict[str, torch.Tensor] | None = None) -> bool:
         """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of
-        voices. ``state`` are the estimator's tensors if they are allocated already.
+        voices. ``state`` are the estimator's tensors if they have been allocated.
         """
         num_frames = model.config.frames_per_token * num_tokens
         if state is not None:

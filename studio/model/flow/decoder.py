@@ -287,22 +287,22 @@ class CachedFlowDecoder:
         """Load the flow in ``path`` (``flow.pt``) on ``device``.
 
         Weights are mapped, repacked one by one, and their pages released, so that memory never contains much
-        more than one copy. On a CPU, the cache folder contains what takes long to compute (``stored``).
+        more than one copy. On a CPU, what takes long to compute is kept in the cache folder (``stored``).
         Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
         """
 
         def build() -> FlowNetwork:
             return build_network(config)
 
-        def plain() -> FlowNetwork:
+        def load() -> FlowNetwork:
             network = meta_init(build)
             load_weights(network, read_tensors(path), file_name=path.name)
             return network
 
         after_layer = releasing_pages(path)
         if device != "cpu" or options.num_steps is not None:
-            return cls(plain().to(device), config, precision=precision, options=options, after_layer=after_layer)
-        network, stored = open_stored(path, config, build, plain, precision)
+            return cls(load().to(device), config, precision=precision, options=options, after_layer=after_layer)
+        network, stored = open_stored(path, config, build, load, precision)
         return cls(network, config, precision=precision, options=options, after_layer=after_layer, stored=stored)
 
     def with_steps(self, num_steps: int) -> FlowDecoder | None:

@@ -51,7 +51,7 @@ class FlowModel:
     ) -> None:
         """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``).
 
-        With ``tables`` (``time_tables``), ``network`` needs no time layers.
+        If ``tables`` from ``time_tables`` are given, ``network`` needs no time layers.
         """
         parameter = next(network.parameters())
         self.network = network
@@ -204,7 +204,7 @@ def noise_table(mel_bins: int) -> torch.Tensor:
 def time_tables(estimator: VelocityEstimator, counts: Iterable[int], like: torch.Tensor) -> dict[str, torch.Tensor]:
     """Return the tensors of the modulations of all steps, (steps, 1, size), for solvers with ``counts`` of steps.
 
-    Their names are the number of steps, the index of the part, and the index of the tensor in it.
+    A name consists of the number of steps, the index of a part, and the index of a tensor in this part.
     """
     tables: dict[str, torch.Tensor] = {}
     for count in counts:

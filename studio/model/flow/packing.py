@@ -40,7 +40,7 @@ _WEIGHT_TYPES = {
     Precision.FLOAT32: torch.float32,
     Precision.BFLOAT16: torch.bfloat16,
     Precision.FLOAT16: torch.float16,
-    Precision.INT8: torch.float32,  # between the products, and in the other layers
+    Precision.INT8: torch.float32,  # of values between products, and of the other layers
 }
 
 
@@ -71,7 +71,7 @@ class CpuProducts:
 
 
 class RecordingProducts(CpuProducts):
-    """Keeps the reduced weights of all layers in ``tensors``, from which ``StoredProducts`` makes the same products."""
+    """Also collects the reduced weights of all layers in ``tensors``, for ``StoredProducts``."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, torch.Tensor] = {}
@@ -84,7 +84,7 @@ class RecordingProducts(CpuProducts):
 
 
 class StoredProducts(CpuProducts):
-    """Makes the products of a network without values, from the ``tensors`` of ``RecordingProducts``."""
+    """Makes the products of a network without weights from the ``tensors`` of ``RecordingProducts``."""
 
     def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
         self._stored = tensors

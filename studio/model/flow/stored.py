@@ -1,7 +1,7 @@
 """Solver tables and reduced weights of a flow on a CPU, kept in the cache folder (``converted_weights``).
 
-Reason: computing them takes most of the time in which a flow is loaded. The layers of the tables are 42 % of
-CosyVoice3's estimator, and weights in 16 or 8 bits are a half or a quarter of those in the file.
+Reason: computing them takes most of the loading time of a flow. The layers that compute the tables are 42 % of
+CosyVoice3's estimator, and weights in 16 or 8 bits take half or a quarter of the bytes in the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from studio.model.weights import load_weights, meta_init, release_pages, require
 # Increase when the tables, the rounding of weights, or the order in which layers are packed changes.
 _VERSION = 1
 _DIGEST = "digest"
-# Before the names of the tensors that are not weights of products.
+# Prefix of tensors that are not weights of products.
 _OTHER = "other."
 _SAMPLED_VALUES = 64
 # Releasing pages takes a millisecond; eight layers are at most 64 MB.
@@ -37,7 +37,7 @@ _Network = TypeVar("_Network", bound=torch.nn.Module)
 
 @dataclass(frozen=True)
 class StoredFlow:
-    """What the cache contains of a flow. If ``has_layers``, the network was packed from there."""
+    """Cached parts of a flow. If ``has_layers``, the network was packed from cached weights."""
 
     weights_digest: str
     tables: Tensors = field(repr=False)
@@ -45,20 +45,19 @@ class StoredFlow:
 
 
 def open_stored(
-    path: Path, config: FlowConfig, build: Callable[[], _Network], plain: Callable[[], _Network], precision: Precision
+    path: Path, config: FlowConfig, build: Callable[[], _Network], load: Callable[[], _Network], precision: Precision
 ) -> tuple[_Network, StoredFlow]:
-    """Return the network of ``path`` (``flow.pt``), and what the cache contains of it.
+    """Return the network of ``path`` (``flow.pt``) and its cached parts.
 
-    ``build`` returns the network, which is then created without values, and ``plain`` loads its weights. Raise the
-    errors of ``plain``.
+    ``build`` creates the network without weights, and ``load`` returns it with its weights. Raise the errors of ``load``.
     """
     require_file(path)
-    tables = dict(converted_weights(path, "flow times", _form(config), lambda: _tables(plain(), config)))
+    tables = dict(converted_weights(path, "flow times", _form(config), lambda: _tables(load(), config)))
     digest = bytes(tables.pop(_DIGEST).tolist()).hex()
     if precision is Precision.FLOAT32 or not has_cpu_products(precision):
-        return plain(), StoredFlow(digest, tables, has_layers=False)
+        return load(), StoredFlow(digest, tables, has_layers=False)
     kind = _kind(precision)
-    layers = converted_weights(path, kind, _form(config), lambda: _layers(plain(), precision))
+    layers = converted_weights(path, kind, _form(config), lambda: _layers(load(), precision))
     network = meta_init(build)
     _estimator(network).drop_time_layers()
     release = releasing_pages(converted_path(path, kind, _form(config)))
@@ -74,7 +73,7 @@ def discard_stored(path: Path, config: FlowConfig, precision: Precision) -> None
 
 
 def releasing_pages(path: Path) -> Callable[[], None]:
-    """Return a function that releases the pages of the mapped file ``path`` now and then, to be called for each layer."""
+    """Return a function to call after each layer, which regularly releases the pages of the mapped file ``path``."""
     layers_done = itertools.count(1)
 
     def after_layer() -> None:

@@ -246,14 +246,14 @@ class WholeFlowDecoder:
     ) -> Self:
         """Load the flow in ``path`` (``flow.pt``) on ``device``. See ``CachedFlowDecoder.load``."""
 
-        def plain() -> WholeFlow:
+        def load() -> WholeFlow:
             return load_whole_network(path, config)
 
         after_layer = releasing_pages(path)
         if device != "cpu" or num_steps is not None:
-            network = plain().to(device)
+            network = load().to(device)
             return cls.of_network(network, config, precision=precision, num_steps=num_steps, after_layer=after_layer)
-        network, stored = open_stored(path, config, lambda: build_whole_network(config), plain, precision)
+        network, stored = open_stored(path, config, lambda: build_whole_network(config), load, precision)
         return cls.of_network(network, config, precision=precision, after_layer=after_layer, stored=stored)
 
     def frames_of_tokens(self, num_tokens: int) -> int:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-BLOCKS = (128, 64)  # the largest that fits is used
+BLOCKS = (128, 64)  # weights; the largest block that fits is used
 LEVELS = ".levels"  # the end of the names of all levels in a graph
 # Rows that are quantized at once, so that temporary tensors fit the CPU cache.
 _ROWS_AT_ONCE = 64

@@ -157,7 +157,7 @@ def _assemble(
     *,
     source: Path | None = None,
 ) -> TorchSpeechLM:
-    """Return the model. If the weights are those of ``source``, a graph of them is kept in the cache."""
+    """Return the model. If ``source`` is the file of the weights, their graph is cached."""
     config, norm, engine = network.config, network.backbone.norm.weight, describe(precision, device)
     decoder: Decoder | None = None
     if precision in (Precision.INT8, Precision.INT4) and device.type == "cpu":
