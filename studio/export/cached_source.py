@@ -29,6 +29,7 @@ _INAUDIBLE_OPTIONS = (
     "num_threads",
     "runs_lines_in_processes",
     "compares_later",
+    "compares_when_idle",
     "voice_memory_bytes",
     "voice_disk_bytes",
 )

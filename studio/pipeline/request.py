@@ -247,6 +247,7 @@ class EngineOptions:
     )
     # Load a small model at once in float32 if its precisions have not been compared, and compare them afterwards.
     compares_later: bool = False
+    compares_when_idle: bool = True  # False: leave this comparison to another process with the same model
     # Speak the lines of a batch in several processes if one line leaves cores idle.
     runs_lines_in_processes: bool = False
 

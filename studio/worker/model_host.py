@@ -26,7 +26,7 @@ from studio.engines.manager import EngineManager
 from studio.engines.memory_plan import GPU_STAGES, plan_memory
 from studio.engines.overview import EngineAction, EngineStatus, wanted_by_stage
 from studio.engines.store import EngineStore
-from studio.errors import OutOfMemory
+from studio.errors import OutOfMemory, StudioError
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
 from studio.model.device_kind import DeviceKind
@@ -157,6 +157,7 @@ class ModelHost:
         self._num_repeats: Counter[str] = Counter()  # of unreliable measurements, by key
         self._repeats_from = 0.0  # not before this time, unless the user asks
         self._comparison: RequestControl | None = None  # of precisions, in the background
+        self._has_compared = not options.compares_when_idle
         self._synthesizer: Synthesizer | None = self._stages.load_synthesizer(control)
         self._description = self._synthesizer.description
         idle_cores = self._description.idle_cores if options.runs_lines_in_processes else 0
@@ -176,7 +177,8 @@ class ModelHost:
 
     def _open_line_process(self) -> LineProcess:
         engines = "proven" if self._options.engines == "improve" else self._options.engines
-        return LineProcess(self._folder, replace(self._options, runs_lines_in_processes=False, engines=engines))
+        options = replace(self._options, runs_lines_in_processes=False, engines=engines, compares_when_idle=False)
+        return LineProcess(self._folder, options)
 
     # Requests, on the threads of the server.
 
@@ -399,10 +401,13 @@ class ModelHost:
 
     def _is_provisional(self) -> bool:
         synthesizer = self._synthesizer
-        return synthesizer is not None and synthesizer.stages.is_provisional
+        return not self._has_compared and synthesizer is not None and synthesizer.stages.is_provisional
 
     def _compare_precisions(self) -> None:
-        """Compare precisions that were left for later, and load the model in the best ones. A request interrupts this."""
+        """Compare precisions that were left for later, and load the model in the best ones. A request interrupts this.
+
+        If nothing can be compared or stored, the model stays as it is until the next start.
+        """
         is_due = self._is_provisional() and time.monotonic() >= self._last_used + _COMPARISON_SECONDS
         if not is_due:
             return
@@ -411,7 +416,12 @@ class ModelHost:
             if not self._requests.is_empty:
                 return
             compare_precisions(self._folder, self._options, control)
+            self._has_compared = True
         except Cancelled:
+            return
+        except StudioError as error:
+            _log.warning("the precisions are not compared: %s", error)
+            self._has_compared = True
             return
         finally:
             self._comparison = None
@@ -420,6 +430,8 @@ class ModelHost:
                 self._release()
                 self._load()
                 self._description = self.description
+                if self._places is not None:
+                    self._places.release_idle(0.0)  # they have the earlier precisions
         self._on_overview(self._manager.overview())
 
     def _is_quiet(self) -> bool:

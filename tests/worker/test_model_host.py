@@ -21,7 +21,7 @@ from studio.engines.manager import OpenedStage
 from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
-from studio.errors import OutOfMemory
+from studio.errors import DamagedModelFile, OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
@@ -373,14 +373,50 @@ def test_precisions_are_compared_when_idle_and_then_used(
 
     def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
         compared.append(options)
-        monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 1e6)  # only once
 
     monkeypatch.setattr(model_host, "compare_precisions", compare)
     monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.2)
     model, _ = open_model(LATER)
     first = model._synthesizer
     wait_until(lambda: model._synthesizer not in (first, None))
-    assert compared == [LATER]
+    time.sleep(0.6)
+    assert compared == [LATER], "although the model is still provisional"
+
+
+@pytest.mark.slow
+def test_a_failed_comparison_of_precisions_is_not_repeated(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed: list[Path] = []
+
+    def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
+        failed.append(folder)
+        raise DamagedModelFile("{file} is damaged.", file="flow.pt")
+
+    monkeypatch.setattr(model_host, "compare_precisions", compare)
+    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.1)
+    model, _ = open_model(LATER)
+    wait_until(lambda: bool(failed))
+    time.sleep(0.5)
+    assert len(failed) == 1
+    assert model._synthesizer is not None
+
+
+@pytest.mark.slow
+def test_processes_for_lines_do_not_compare_precisions(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[EngineOptions] = []
+    opened: list[EngineOptions] = []
+    monkeypatch.setattr(model_host, "compare_precisions", lambda _folder, options, _control: compared.append(options))
+    monkeypatch.setattr(model_host, "LineProcess", lambda _folder, options: opened.append(options))
+    model, _ = open_model(LATER)
+    model._open_line_process()
+    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.1)
+    assert opened[0].compares_later, "it does not compare before its first line either"
+    open_model(opened[0])
+    time.sleep(0.5)
+    assert opened[0] not in compared
 
 
 @pytest.mark.slow
