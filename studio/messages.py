@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 class Message:
     """A ``template`` with a ``{name}`` or ``{name:.1f}`` for each fact. Other braces are kept.
 
-    A fact that is a tuple of names is shown as a list, with the comma of the language.
+    A tuple of names is shown as a list with the separator of the language.
     """
 
     template: str
@@ -76,7 +76,7 @@ def did_you_mean(names: Sequence[str]) -> str | Message:
 
 
 def listed(parts: Sequence[Message]) -> Message:
-    """Return ``parts`` joined by semicolons, those of the language."""
+    """Return ``parts`` joined by the semicolon of the language."""
     return reduce(lambda before, after: wording("{before}; {after}", before=before, after=after), parts)
 
 

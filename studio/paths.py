@@ -12,7 +12,7 @@ from pathlib import Path
 import platformdirs
 
 _APP_NAME = "timbre-studio"
-# Of a trained speculator, in the folder of the model that it belongs to.
+# Folder of a trained speculator in the folder of its model.
 SPECULATOR_FOLDER = "speculator"
 
 

@@ -158,7 +158,7 @@ FLOW_PRECISION = Choice(
     key="flow-precision",
     page=Page.SPEAKING,
     title="Flow precision",
-    help="Automatic uses 16 or 8 bits where they are faster and pass a quality check, for the vocoder too.",
+    help="Automatic uses 16 or 8 bits where they are faster and pass a quality check, also for the vocoder.",
     default="auto",
     options=(
         Option("auto", "Automatic (fastest that passes)"),

@@ -3329,10 +3329,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>此推测模型不是为 {generation} 训练的。</translation>
     </message>
     <message>
-        <source>Longer than its time in the video. Speak &gt; Fit all to slots… shortens takes.</source>
-        <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
-    </message>
-    <message>
         <source>signal {number}</source>
         <translation>信号 {number}</translation>
     </message>
@@ -5149,6 +5145,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请安装该模型，或更正名称或文件夹。`timbre models list` 可列出模型。</translation>
     </message>
     <message>
+        <source>Longer than its slot in the video. Speak &gt; Fit all to slots… shortens takes.</source>
+        <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
+    </message>
+    <message>
         <source>No voice is given.{known}</source>
         <translation>未指定音色。{known}</translation>
     </message>
@@ -5438,7 +5438,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>no speculator is installed for this model (Models page)</source>
-        <translation>未安装此模型的推测模型（可在“模型”页面安装）</translation>
+        <translation>尚未为此模型安装推测模型（可在“模型”页面安装）</translation>
     </message>
     <message>
         <source>none yet; built while the program is idle, or by `timbre engines build`</source>
@@ -7923,7 +7923,7 @@ Import a script with names, such as a table with a character column or a dialogu
         </translation>
     </message>
     <message>
-        <source>Stage times follow with the next line</source>
+        <source>Stage times appear after the next line</source>
         <translation>朗读下一行后显示各阶段用时</translation>
     </message>
     <message>
@@ -8278,6 +8278,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>显卡语音加速（{model}）</translation>
     </message>
     <message>
+        <source>Generates the same takes in less time: on an NVIDIA graphics card, or on a processor without 8-bit or 4-bit weights. It is measured on this computer and used only if it is faster.</source>
+        <translation>以更短的时间生成同样的音频。适用于 NVIDIA 显卡；在 CPU 上不支持 8 位和 4 位权重。程序会在本机实测，只有更快时才使用。</translation>
+    </message>
+    <message>
         <source>{count} Chinese dialects</source>
         <translation>{count} 种汉语方言</translation>
     </message>
@@ -8352,10 +8356,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{done} of {all} downloaded</source>
         <translation>已下载 {done}，共 {all}</translation>
-    </message>
-    <message>
-        <source>Generates the same takes in less time. Helps on an NVIDIA graphics card; on a processor, only without 8 bits. The program measures it on this computer and uses it only if it is faster.</source>
-        <translation>以更短的时间生成同样的音频。适用于 NVIDIA 显卡；在 CPU 上仅当不使用 8 位精度时有效。程序会在本机实测，只有更快时才使用。</translation>
     </message>
     <message>
         <source>Demonstration model; the others sound far better.</source>
@@ -9949,6 +9949,10 @@ Drop a recording here to create a voice.</source>
         <translation>按原始时间，每种语言一个文件</translation>
     </message>
     <message>
+        <source>Automatic uses 16 or 8 bits where they are faster and pass a quality check, also for the vocoder.</source>
+        <translation>“自动”会在 16 位或 8 位精度更快且通过质量检查时采用该精度，声码器同样适用。</translation>
+    </message>
+    <message>
         <source>Bundled (English)</source>
         <translation>内置（英语）</translation>
     </message>
@@ -10139,10 +10143,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>All offer the same files. If one fails, the others are tried. Automatic begins with ModelScope in China.</source>
         <translation>各下载源文件相同，某个失败时会自动尝试其他源。“自动”在中国优先使用 ModelScope。</translation>
-    </message>
-    <message>
-        <source>Automatic uses 16 or 8 bits where they are faster and pass a quality check, for the vocoder too.</source>
-        <translation>流匹配和声码器在 16 位或 8 位精度下更快且通过质量检查时，会自动使用；也可手动指定。</translation>
     </message>
     <message>
         <source>Fastest</source>

@@ -28,7 +28,7 @@ from studio.app.translation import QT_TRANSLATE_NOOP
 
 _CONTEXT = "Actions"
 NUM_VOICE_KEYS = 9
-# With Ctrl, fields of one line use these keys on all systems: select all, copy, paste, cut, redo and undo.
+# With Ctrl, line edits use these keys on all systems: select all, copy, paste, cut, redo and undo.
 _EDITING_LETTERS = (Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_X, Qt.Key.Key_Y, Qt.Key.Key_Z)
 IGNORES_ENTER = "ignoresEnter"  # property of buttons that Enter does not press
 
@@ -191,7 +191,7 @@ _BEFORE_SEPARATORS = frozenset((
     "file.save_as", "file.check_report", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
     "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.quality", "speak.check_policy", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
-# Titles of submenus. They keep the Edit menu lower than a screen of 800 pixels.
+# Titles of submenus, with which the Edit menu fits a screen of 800 pixels.
 _HEADINGS, _REVIEW = _T("Actions", "Heading or note"), _T("Actions", "Review")
 _SUBMENUS = {
     **dict.fromkeys(("edit.chapter", "edit.scene", "edit.note", "edit.spoken"), _HEADINGS),
@@ -328,9 +328,9 @@ def belongs_to_focus(event: QEvent) -> bool:
 
 
 def hides_shortcut(focus: QObject, event: QKeyEvent) -> bool:
-    """Return whether a field of one line would keep this key from the shortcuts of its window.
+    """Return whether a line edit would take this key before the shortcuts of its window.
 
-    On Linux, such fields use Ctrl+E, Ctrl+K and Ctrl+U to edit. They still do in windows without such a shortcut.
+    On Linux, line edits use Ctrl+E, Ctrl+K and Ctrl+U. They still do in windows without such a shortcut.
     """
     letter = event.key()
     return (
@@ -342,9 +342,9 @@ def hides_shortcut(focus: QObject, event: QKeyEvent) -> bool:
 
 
 def presses_button(focus: QObject, event: QKeyEvent) -> bool:
-    """Return whether this key presses the focused button: Enter does, also beside the default button of a dialog.
+    """Return whether this key is Enter and presses the focused button, even if the dialog has a default button.
 
-    The letters of a comparison leave Enter to the default button, which chooses the take.
+    Exception: in a comparison of takes, the letter buttons leave Enter to the default button, which chooses the take.
     """
     is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
     is_held = bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)

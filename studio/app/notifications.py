@@ -49,8 +49,10 @@ class NotificationBar(QFrame):
         super().__init__(parent)
         self._error: StudioError | None = None
         self._call: Callable[[], object] | None = None
-        self._shows_again: Callable[[], None] | None = None  # shows the present notice; None if it is not kept
-        self._waiting: dict[str, Callable[[], None]] = {}  # shows a notice, by its text
+        self._shows_again: Callable[[], None] | None = (
+            None  # shows the present notice again; None if it does not return
+        )
+        self._waiting: dict[str, Callable[[], None]] = {}  # functions that show a notice, by its text
         self._more = QLabel()
         self._more.setProperty("role", "meta")
         self._more.hide()
@@ -182,7 +184,7 @@ class NotificationBar(QFrame):
             self._show_num_waiting()
 
     def _waits(self, words: str, show: Callable[[], None]) -> bool:
-        """Return whether a notice waits for the present one. If it does not, a present hint with a button waits."""
+        """Return whether a notice waits for the present one. If not, and the present one is a hint with a button, that hint waits."""
         if self.isHidden() or words == self._words.text():
             return False
         if self._error is not None:

@@ -154,7 +154,7 @@ class StatusBar(QWidget):
 
 
 def _device_text(device: str) -> str:
-    """Return the name of a device for users: “CPU” for ``cpu``, “GPU 1” for ``cuda:1``."""
+    """Return the displayed name of a device: “CPU” for ``cpu``, “GPU 1” for ``cuda:1``."""
     kind, _, number = device.partition(":")
     name = {"cpu": "CPU", "cuda": "GPU"}.get(kind)
     return device if name is None else name if number in ("", "0") else f"{name} {number}"

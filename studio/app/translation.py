@@ -24,7 +24,7 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 QT_TRANSLATE_NOOP("QKeySequenceEdit", "Press shortcut")
 QT_TRANSLATE_NOOP("QLineEdit", "&Undo")
 QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")
-# Of studio.messages, without letters, which is why the extraction of its templates does not find it.
+# From studio.messages. The extraction does not find templates without letters.
 QT_TRANSLATE_NOOP("Errors", "{before}; {after}")
 
 
@@ -34,7 +34,7 @@ def join_phrases(phrases: Iterable[str]) -> str:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Join names or numbers with the comma of a list, in Chinese “、”."""
+    """Join names or numbers with the list separator of the language, “、” in Chinese."""
     return QCoreApplication.translate("Errors", ", ").join(names)
 
 

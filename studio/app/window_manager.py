@@ -25,7 +25,7 @@ from studio.settings import LANGUAGE, SERVES_AT_START
 if TYPE_CHECKING:
     from studio.app.deferred_parts import DeferredParts
 
-_MODULES_OF_PARTS = ("studio.worker.client", "studio.worker.process", "studio.app.deferred_parts")
+_DEFERRED_MODULES = ("studio.worker.client", "studio.worker.process", "studio.app.deferred_parts")
 
 
 class WindowManager(QObject):
@@ -50,7 +50,7 @@ class WindowManager(QObject):
         Without this, the window would not respond to the first keys and clicks for a third of a second.
         """
 
-        def proceed(_: object) -> None:  # without the import, ``then`` reports the error
+        def proceed(_: object) -> None:  # after a failed import too: ``then`` reports the error
             then()
 
         run_in_background(self, _import_parts, done=proceed, failed=proceed)
@@ -121,5 +121,5 @@ class WindowManager(QObject):
 
 
 def _import_parts() -> None:
-    for name in _MODULES_OF_PARTS:
+    for name in _DEFERRED_MODULES:
         import_module(name)

@@ -1,4 +1,4 @@
-"""A worker process that starts before the command line is imported, so that it imports torch meanwhile."""
+"""A worker process that starts before the command line is imported, so that both import in parallel."""
 
 from __future__ import annotations
 

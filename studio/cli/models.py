@@ -55,7 +55,7 @@ _ABILITIES = {
     Ability.INSTRUCT: "style instructions",
     Ability.STREAM: "streaming",
     Ability.RECOGNIZE: "speech recognition, for `timbre check` and the checks of takes",
-    Ability.SPECULATE: "faster speech on an NVIDIA graphics card, on a processor only without 8 bits; the same takes",
+    Ability.SPECULATE: "same takes, faster: on an NVIDIA graphics card, or on a processor without 8-bit or 4-bit weights",
 }
 _PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copying"}
 _MEGABYTE = 1e6

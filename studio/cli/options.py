@@ -138,7 +138,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         "--flow-precision",
         default="auto",
         choices=("auto", "float32", "bfloat16", "float16", "int8"),
-        help="precision of the flow; auto: the fastest that passes the quality check, for the vocoder as well (default)",
+        help="precision of the flow; auto (default): the fastest that passes the quality check, also for the vocoder",
     )
     add_machine_options(group)
     # Replaced by --quality, and kept for scripts: any number of steps, without a measurement.

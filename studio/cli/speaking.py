@@ -207,7 +207,7 @@ def _write(path: Path, waveform: Waveform) -> None:
 
 
 async def save_voices(client: WorkerClient, line: ProgressLine) -> None:
-    """Wait for what the next command uses: prompts of new voices, and the comparison of precisions. Ctrl+C abandons it."""
+    """Save prompts of new voices and compare precisions for the next command. Ctrl+C abandons both."""
     try:
         await client.finish_writes(on_progress=line.stage)
     finally:

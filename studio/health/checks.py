@@ -132,7 +132,7 @@ def check_engines(machine: MachineFacts, found: Engines | Check) -> Iterator[Che
 class Engines:
     """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch.
 
-    ``paging_problem`` is why the first GPU cannot map memory in pages; empty if it can.
+    ``paging_problem`` tells why the first GPU cannot map memory in pages; it is empty if the GPU can.
     """
 
     torch: str
@@ -143,7 +143,7 @@ class Engines:
 
 
 def probe_engines() -> Engines | Check:
-    """Return what another process finds, or why the libraries cannot be loaded."""
+    """Return the libraries that another process can load, or a check that tells why it cannot."""
     subject = wording("engine")
     try:
         asked = subprocess.run(  # noqa: S603 - our own program

@@ -39,15 +39,15 @@ class Script:
     def takes_of(self, line_id: str) -> tuple[Take, ...]:
         return self.takes.get(line_id, ())
 
-    # Successive scripts share all lines and takes that were not changed.
+    # Successive scripts share the objects of unchanged lines and takes.
 
     def changed_lines(self, before: Script) -> list[int]:
-        """Return the rows of lines that ``before`` does not contain."""
+        """Return the rows of lines that are not in ``before``."""
         head, tail = shared_ends(before.lines, self.lines)
         return [row for row in range(head, len(self.lines) - tail) if not before._has(self.lines[row])]
 
     def changed_rows(self, before: Script) -> list[int]:
-        """Return the rows of lines that ``before`` does not contain, or that have other takes there."""
+        """Return the rows of lines that are not in ``before`` or have other takes there."""
         rows = self.changed_lines(before)
         if self.takes is not before.takes:
             other = {line_id for line_id, takes in self.takes.items() if before.takes.get(line_id) is not takes}
@@ -56,7 +56,7 @@ class Script:
         return rows
 
     def _has(self, line: Line) -> bool:
-        """Return whether the script contains this object."""
+        """Return whether the script contains this very object."""
         row = self.index_of.get(line.id)
         return row is not None and self.lines[row] is line
 
@@ -99,7 +99,7 @@ class Script:
 def shared_ends(
     before: Sequence[object], after: Sequence[object], *, differs: Callable[[object, object], bool] = is_not
 ) -> tuple[int, int]:
-    """Return how many items at the start, and how many of the others at the end, are the same in both sequences."""
+    """Return the lengths of the common start and of the common end of both sequences, which do not overlap."""
     shorter = min(len(before), len(after))
     head = next(compress(count(), map(differs, before, after)), shorter)
     rest = shorter - head

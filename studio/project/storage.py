@@ -86,7 +86,7 @@ class Storage:
         with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
             with sqlite.transaction(self._connection):
-                self._delete_takes(before, after)  # first: deleting a line searches all takes for those of the line
+                self._delete_takes(before, after)  # first, because deleting a line searches all takes for its own
                 self._write_lines(before, after, ranks)
                 self._write_takes(before, after)
                 if after.dictionary is not before.dictionary:
@@ -358,7 +358,7 @@ def _write_dictionary(connection: sqlite3.Connection, script: Script) -> None:
 def _put(connection: sqlite3.Connection, table: str, rows: list[dict[str, object]]) -> None:
     """Insert or update rows. Deleting first would violate foreign keys.
 
-    Ids are not set again, because SQLite would look for each id in all rows that refer to it.
+    Ids are not updated, because SQLite would then search for each id in all tables that refer to it.
     """
     if not rows:
         return

@@ -77,7 +77,7 @@ def compare(
 def word_times(
     text: str, units: Sequence[SpokenUnit], times: Sequence[tuple[float, float] | None]
 ) -> tuple[WordTime, ...]:
-    """Return the times of the written words, in the order of the text and of their times.
+    """Return the times of the written words, in the order of the text, which is also that of the times.
 
     Words of which no unit has a time, and words that were heard out of order, are left out.
     """
@@ -92,7 +92,7 @@ def word_times(
 
 def _in_order(words: Sequence[WordTime]) -> tuple[WordTime, ...]:
     """Return the longest series of words in which none begins before the previous one."""
-    ends: list[int] = []  # for each length of a series, the word that ends it earliest
+    ends: list[int] = []  # for each length, the last word of the series that ends earliest
     previous = [-1] * len(words)
     for index, word in enumerate(words):
         length = bisect_right(ends, word.from_seconds, key=lambda each: words[each].from_seconds)

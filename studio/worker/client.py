@@ -97,7 +97,7 @@ class WorkerClient:
     async def load(self, *, on_progress: OnProgress | None = None) -> EngineDescription:
         """Start the worker and load the model, unless this has been done. Requests call this themselves.
 
-        ``on_progress`` hears of comparisons of precisions, if this call starts to load.
+        ``on_progress`` reports comparisons of precisions if this call starts the loading.
         """
         while True:
             loading = self._loading or self._begin_loading(on_progress)

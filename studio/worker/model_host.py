@@ -55,7 +55,7 @@ _QUIET_SECONDS = 300.0
 # Delay of the repetition of measurements made on a busy machine, and its largest number until the next start.
 _REPEAT_SECONDS = 600.0
 _MOST_REPEATS = 3
-# Idle time required before precisions are compared, after loading and after a request.
+# Idle time after loading or a request before precisions are compared.
 _COMPARISON_SECONDS = 10.0
 # Interval between checks whether the machine is still busy.
 _BUSY_SECONDS = 30.0
@@ -404,7 +404,7 @@ class ModelHost:
         return not self._has_compared and synthesizer is not None and synthesizer.stages.is_provisional
 
     def _compare_precisions(self) -> None:
-        """Compare precisions that were left for later, and load the model in the best ones. A request interrupts this.
+        """Make postponed comparisons of precisions, and reload the model in the best ones. A request interrupts this.
 
         If nothing can be compared or stored, the model stays as it is until the next start.
         """
@@ -505,7 +505,7 @@ def open_accelerated(
     control: RequestControl | None = None,
     modules: tuple[str, ...] = MODULES,
 ) -> ModelHost:
-    """Load the model of ``folder`` with the fastest engines verified so far. ``control`` reports comparisons.
+    """Load the model of ``folder`` with the fastest engines verified so far. ``control`` reports comparisons of precisions.
 
     Raise the errors of ``load_synthesizer``, and ``OutOfMemory`` for a GPU that is too small, before reading weights.
     """

@@ -178,7 +178,7 @@ def test_a_speculator_is_listed_installed_verified_and_removed(
     assert described.splitlines() == [
         "not installed, 2 MB",
         "  part of: Noise3",
-        "  features: faster speech on an NVIDIA graphics card, on a processor only without 8 bits; the same takes",
+        "  features: same takes, faster: on an NVIDIA graphics card, or on a processor without 8-bit or 4-bit weights",
         f"  licence: see its page; from Hugging Face {SPECULATOR}",
     ]
     ran = timbre("models", "install", known.name, "--source", "modelscope")

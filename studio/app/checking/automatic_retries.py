@@ -132,7 +132,7 @@ class AutomaticRetries(QObject):
         return is_other and not line.is_locked and best.check is not None
 
     def _choice(self, best: Take) -> Change:
-        """Choose ``best``, stretched if its line has a slot in which the present take ends."""
+        """Choose ``best``, stretched to the slot of its line if the present take ends within it."""
         choice = ChooseTake(best.line_id, best.id)
         script, options = self._editor.script, self._fit_options()
         if any(fit.overrun_seconds > 0 for fit in plan_fit(script, [best.line_id], options)):

@@ -308,7 +308,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
         findings.append(Finding(FindingKind.LANGUAGE, message, tuple(foreign_speech)))
     overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns]
     if overrunning:
-        message = wording("Longer than its time in the video. Speak > Fit all to slots… shortens takes.")
+        message = wording("Longer than its slot in the video. Speak > Fit all to slots… shortens takes.")
         findings.append(Finding(FindingKind.OVERRUN, message, tuple(overrunning)))
     foreign: tuple[PurePosixPath, ...] = ()
     found = Forecast()

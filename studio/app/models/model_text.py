@@ -117,8 +117,8 @@ def ability_text(known: KnownModel) -> str:
         return _tr(
             _T(
                 "Models",
-                "Generates the same takes in less time. Helps on an NVIDIA graphics card; on a processor, only without "
-                "8 bits. The program measures it on this computer and uses it only if it is faster.",
+                "Generates the same takes in less time: on an NVIDIA graphics card, or on a processor without 8-bit or "
+                "4-bit weights. It is measured on this computer and used only if it is faster.",
             )
         )
     languages = language_text(known)

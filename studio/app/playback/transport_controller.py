@@ -193,8 +193,8 @@ def moved_words(words: Sequence[WordTime], edits: AudioEdits) -> list[WordTime]:
 class FocusKeyFilter(QObject):
     """Handles keys before the focused widget uses them.
 
-    Esc stops playback, which otherwise could close a text field. Ctrl and a letter reach the shortcuts of the window.
-    Enter presses the focused button.
+    Esc stops playback, where it would otherwise close a text field, for example. Ctrl with a letter reaches the
+    shortcuts of the window. Enter presses the focused button.
     Filters only the events of the focused widget: a filter on the application would receive every event.
     """
 

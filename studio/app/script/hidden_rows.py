@@ -27,7 +27,7 @@ class HiddenRows(QObject):
         model.dataChanged.connect(self._repaint_headings)
 
     def _repaint_headings(self) -> None:
-        """Repaint what folded headings tell about the lines below them."""
+        """Repaint what folded headings show about the lines below them."""
         if self._folded:
             self._view.viewport().update()
 

@@ -52,7 +52,9 @@ SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 3  # number of lines and length below 
 SLOT_ROLE = Qt.ItemDataRole.UserRole + 4  # SlotFit, or None without a slot
 VERDICT_ROLE = Qt.ItemDataRole.UserRole + 5  # VerdictMark of the chosen take, or None
 PROBLEMS_ROLE = Qt.ItemDataRole.UserRole + 6  # TextRange of each problem to review in the text
-ATTENTION_ROLE = Qt.ItemDataRole.UserRole + 7  # number of lines below a heading that failed or need review, as text
+ATTENTION_ROLE = (
+    Qt.ItemDataRole.UserRole + 7
+)  # text with the number of lines below a heading that failed or need review
 # Fields of a line by the column in which they are edited.
 _EDITED_FIELDS = {
     Column.TEXT: "text",
@@ -67,7 +69,7 @@ _ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 # MIME type of dragged lines: their ids, one per line.
 _LINES_FORMAT = "application/x-timbre-lines"
-# Combined once, because Qt asks for the flags of every cell of a selection.
+# Combined once, because Qt requests the flags of every cell of a selection.
 _READ_ONLY = (
     Qt.ItemFlag.ItemIsSelectable
     | Qt.ItemFlag.ItemIsEnabled
@@ -437,7 +439,7 @@ class LineModel(QAbstractTableModel):
         if added:
             place = first + len(removed)
             self.beginInsertRows(QModelIndex(), place, place + len(added) - 1)
-            self._script = _with_both(before, after, place, after.lines[first : first + len(added)])
+            self._script = _before_removal(before, after, place, after.lines[first : first + len(added)])
             self.endInsertRows()
         if removed:
             self.beginRemoveRows(QModelIndex(), first, first + len(removed) - 1)
@@ -471,8 +473,8 @@ def _has_verdicts(script: Script) -> bool:
     return any(take.check is not None for takes in script.takes.values() for take in takes)
 
 
-def _with_both(before: Script, after: Script, place: int, added: Sequence[Line]) -> Script:
-    """Return the script in which the lines ``added`` are at ``place``, and the removed lines are not removed yet."""
+def _before_removal(before: Script, after: Script, place: int, added: Sequence[Line]) -> Script:
+    """Return a script with the lines ``added`` at ``place`` that still contains the removed lines."""
     lines = (*before.lines[:place], *added, *before.lines[place:])
     return replace(after, lines=lines, takes={**before.takes, **after.takes})
 

@@ -39,7 +39,7 @@ class LengthCache:
 
 
 def sections_of(script: Script, cache: LengthCache | None = None) -> list[Section]:
-    """Return the chapters and scenes in their order. ``cache`` serves successive versions of a script."""
+    """Return the chapters and scenes in their order. ``cache`` is reused for successive versions of a script."""
     lines = script.lines
     rows = [row for row, line in enumerate(lines) if line.heading is not Heading.NONE]
     if not rows:

@@ -130,7 +130,7 @@ class RowHeights(QObject):
         return True
 
     def _on_inserted(self, rows: range) -> None:
-        if 2 * len(rows) > self._lines.rowCount():  # the average of the others says little about them
+        if 2 * len(rows) > self._lines.rowCount():  # their average may differ from that of the others
             self.measure_again()
         else:
             self.add(rows)

@@ -308,8 +308,8 @@ class ScriptView(DraggingView):
     ) -> QItemSelectionModel.SelectionFlag:
         """Keep the selection when the user clicks below the last line: the inspector and shortcuts need it.
 
-        Select the line that Ctrl+Home and Ctrl+End go to, which Qt would only make current, unless several lines are
-        selected.
+        Unless several lines are selected, select the line that Ctrl+Home or Ctrl+End moves to. Qt would only make it
+        current.
         """
         if not index.isValid():
             return QItemSelectionModel.SelectionFlag.NoUpdate
@@ -419,7 +419,7 @@ class ScriptView(DraggingView):
         if self.is_compact:
             height = self.fontMetrics().lineSpacing() + 12
             header = self.verticalHeader()
-            header.setDefaultSectionSize(height)  # resizes the rows that are not hidden, unless it is this already
+            header.setDefaultSectionSize(height)  # if it differs, this resizes all rows that are not hidden
             for row in range(header.count()):
                 if header.sectionSize(row) != height:
                     header.resizeSection(row, height)

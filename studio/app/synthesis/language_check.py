@@ -95,7 +95,7 @@ class LanguageCheck(QObject):
                 self.released.emit()
 
     def _on_script_changed(self) -> None:
-        """Release lines that were edited or deleted, or spoken by an export."""
+        """Release lines that were edited, deleted or spoken by an export."""
         project = self._editor.project
         changed = [
             line_id

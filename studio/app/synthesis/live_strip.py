@@ -63,7 +63,7 @@ class LiveStrip(QFrame):
 
     def show_report(self, report: SynthesisReport | None) -> None:
         if report is None:
-            self.last_line.setText(self.tr("Stage times follow with the next line"))
+            self.last_line.setText(self.tr("Stage times appear after the next line"))
             return
         names = {"speech_lm": self.tr("language model"), "flow": self.tr("flow"), "vocoder": self.tr("vocoder")}
         words = self.tr("{stage} {seconds:.2f} s")

@@ -88,7 +88,7 @@ def _named(text: str) -> tuple[str | None, str]:
 
 
 def is_screenplay(text: str) -> bool:
-    """Return whether a plain text has scene headings, such as ``INT. OFFICE - NIGHT``, and several speeches."""
+    """Return whether a plain text contains scene headings, such as ``INT. OFFICE - NIGHT``, and several speeches."""
     paragraphs = list(_paragraphs(text))
     has_scenes = any(len(lines) == 1 and _PLACE.fullmatch(lines[0]) for lines in paragraphs)
     num_speeches = sum(len(lines) > 1 and _CUE.fullmatch(lines[0]) is not None for lines in paragraphs)
@@ -121,7 +121,7 @@ def _paragraphs(text: str) -> Iterator[list[str]]:
 
 
 def _title_page(lines: list[str]) -> dict[str, str]:
-    """Return the values of a title page by their keys in lower case. A value may follow in the lines below its key."""
+    """Return the values of a title page by lower-case key. A value may continue on the lines below its key."""
     values: dict[str, list[str]] = {}
     key = ""
     for line in lines:

@@ -70,5 +70,5 @@ def test_takes_that_are_too_long_are_listed_before_the_export(
     settings.change({declared.EXPORT_PLACEMENT: "times", declared.EXPORT_FILES: "joined"})
     dialog = ExportBench(qtbot, project, settings).dialog
     qtbot.waitUntil(dialog.findings.isVisible)
-    assert [words.partition(":")[0] for words in dialog.findings.texts if "Longer than its time" in words] == ["Line 1"]
+    assert [words.partition(":")[0] for words in dialog.findings.texts if "Longer than its slot" in words] == ["Line 1"]
     assert not dialog.form.editor(declared.EXPORT_HAS_ONE_PAUSE).control.isEnabled(), "the times decide, not pauses"

@@ -80,7 +80,7 @@ def test_it_is_offered_below_its_model_with_its_use(models: PageBench) -> None:
     page, card = models.page, models.card
     assert page._column.indexOf(card) == page._column.indexOf(page.cards[MODEL]) + 1
     assert card._title.text() == f"Faster speech on a graphics card ({MODEL})"
-    assert "on a processor, only without 8 bits" in card._abilities.text()
+    assert "on a processor without 8-bit or 4-bit weights" in card._abilities.text()
     assert card._origin.text() == f"1.50 MB · licence: see its page · {REPOSITORY}"
     assert (card.speed.isHidden(), card.measure.isHidden()) == (True, True)
     assert page.cards[MODEL].measure.isVisibleTo(page)

@@ -35,7 +35,7 @@ def test_figures_of_a_spoken_line_and_memory_appear(bench: Bench, window: Any) -
     strip = bench.parts.live_figures.strip
     assert strip is not None
     assert strip.isVisible()
-    assert strip.last_line.text() == "Stage times follow with the next line"
+    assert strip.last_line.text() == "Stage times appear after the next line"
     speak(bench)
     assert strip.last_line.text() == (
         "Last line: language model 0.10 s · flow 0.20 s · vocoder 0.10 s · RTF 2.00 · latency 0.20 s"
