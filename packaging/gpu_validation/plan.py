@@ -20,7 +20,7 @@ from gpu_validation.ratios import ROWS
 _POISON = ("CUDA error", "CUDNN_STATUS", "CUBLAS_STATUS", "device-side assert")
 _STARTING_SECONDS = 180.0
 _EARLY_FORMS = ("bfloat16", "int8", "float16", "float32")
-# Engines that propose tokens. With random weights, tokens do not repeat, so these engines gain nothing.
+# Engines that propose tokens. They gain nothing with random weights, whose tokens do not repeat.
 _PROPOSING = ("speculative", "dspark")
 _STAGES = ("speech-lm", "flow", "vocoder", "speech-tokenizer", "speaker-encoder")
 

@@ -258,7 +258,7 @@ def test_the_arrow_of_a_date_is_drawn_without_a_bevel(qapp: QApplication, qtbot:
 
 
 @pytest.mark.parametrize("appearance", [Appearance.LIGHT, Appearance.DARK])
-def test_the_box_to_check_in_a_list_stands_out(qapp: QApplication, qtbot: QtBot, appearance: Appearance) -> None:
+def test_check_boxes_in_lists_stand_out(qapp: QApplication, qtbot: QtBot, appearance: Appearance) -> None:
     apply_theme(qapp, appearance)
     boxes = QListWidget()
     item = QListWidgetItem("", boxes)
@@ -273,7 +273,7 @@ def test_the_box_to_check_in_a_list_stands_out(qapp: QApplication, qtbot: QtBot,
 
 
 def test_the_focus_ring_of_a_check_box_is_not_cut_off(qapp: QApplication, qtbot: QtBot) -> None:
-    """The box was two pixels larger with the focus than without it, and a low row cut it off."""
+    """With the focus, the box was two pixels larger, so a low row cut it off."""
     apply_theme(qapp, Appearance.LIGHT)
     box = QCheckBox("x")
     qtbot.addWidget(box)

@@ -1,4 +1,4 @@
-"""Trained speculators: parts of installed models that are downloaded, verified, moved and removed like models."""
+"""Trained speculators: parts of installed models that are downloaded, verified, transferred and removed like models."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ MODEL, NAME = "Noise3", "Noise3-speculator"
 
 
 @dataclass
-class Place:
-    """A hub that offers a speculator, and a user with the model that it belongs to."""
+class SpeculatorBench:
+    """A hub that offers a speculator, and a models folder with the model that it belongs to."""
 
     hub: HubServer
     known: KnownModel
@@ -69,21 +69,21 @@ class Place:
 
     @property
     def is_candidate(self) -> bool:
-        """Whether a loaded model may try the engine that needs it."""
+        """Whether the engine that needs the speculator is a candidate for a loaded model."""
         target = EngineTarget(open_checkpoint(self.folder / MODEL), processor(1))
         candidate = next(each for each in CANDIDATES if isinstance(each, TrainedCandidate))
         return isinstance(candidate.probe(target), Available)
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeculatorBench]:
     for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
     known = known_speculator(MODEL)
     use_only_hub(monkeypatch, tmp_path / "hf", {known.name: known})
     import_model(noise_models.V3, name=MODEL)
     with HubServer() as hub:
-        found = Place(hub, known, tmp_path / "timbre_data" / "models")
+        found = SpeculatorBench(hub, known, tmp_path / "timbre_data" / "models")
         found.offer(speculator_files())
         yield found
 
@@ -110,26 +110,26 @@ def test_the_known_speculators_belong_to_known_models() -> None:
         assert 4e8 < model.size_bytes() < 6e8
 
 
-def test_it_is_listed_after_its_model_and_only_if_that_is_installed(place: Place) -> None:
+def test_it_is_listed_after_its_model_and_only_if_that_is_installed(bench: SpeculatorBench) -> None:
     names = [status.name for status in model_statuses()]
     assert names[names.index(MODEL) + 1] == NAME
     status = status_of()
     assert (status.state, status.base, status.is_loadable) == (ModelState.AVAILABLE, MODEL, False)
-    assert status.size_bytes == place.known.size_bytes()
+    assert status.size_bytes == bench.known.size_bytes()
     remove_model(MODEL)
     assert model_status(NAME) is None
     with pytest.raises(ModelNotFound, match=f"belongs to the model {MODEL}, which is not installed"):
-        place.install()
-    assert place.hub.asked == []
+        bench.install()
+    assert bench.hub.asked == []
 
 
-def test_it_is_downloaded_into_its_model_and_removed_alone(place: Place) -> None:
+def test_it_is_downloaded_into_its_model_and_removed_alone(bench: SpeculatorBench) -> None:
     size = status_of(MODEL).size_bytes
-    assert not place.is_candidate
-    assert place.install() == place.speculator
-    assert place.is_candidate
-    assert {path.name: path.read_bytes() for path in place.speculator.iterdir()}.items() > speculator_files().items()
-    record = read_record(place.speculator)
+    assert not bench.is_candidate
+    assert bench.install() == bench.speculator
+    assert bench.is_candidate
+    assert {path.name: path.read_bytes() for path in bench.speculator.iterdir()}.items() > speculator_files().items()
+    record = read_record(bench.speculator)
     assert record is not None
     assert (record.name, record.origin) == (NAME, f"Hugging Face {REPOSITORY}")
     assert status_of().state is ModelState.INSTALLED
@@ -138,84 +138,84 @@ def test_it_is_downloaded_into_its_model_and_removed_alone(place: Place) -> None
     assert check_model(NAME).is_intact
     assert check_model(MODEL).is_intact
     assert remove_model(NAME)
-    assert not place.is_candidate
+    assert not bench.is_candidate
     assert status_of().state is ModelState.AVAILABLE
     assert status_of(MODEL).is_loadable
     assert not remove_model(NAME)
 
 
-def test_an_interrupted_download_is_resumed_or_discarded(place: Place) -> None:
-    place.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
+def test_an_interrupted_download_is_resumed_or_discarded(bench: SpeculatorBench) -> None:
+    bench.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
     with pytest.raises(SourceUnreachable):
-        place.install()
+        bench.install()
     assert status_of().state is ModelState.PARTIAL
     assert 50_000 <= status_of().arrived_bytes < status_of().size_bytes
-    place.hub.asked.clear()
-    place.install()
-    assert any(asked.headers.get("range", "").startswith("bytes=5") for asked in place.hub.asked)
-    assert place.is_candidate
+    bench.hub.asked.clear()
+    bench.install()
+    assert any(asked.headers.get("range", "").startswith("bytes=5") for asked in bench.hub.asked)
+    assert bench.is_candidate
     remove_model(NAME)
-    place.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
+    bench.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
     with pytest.raises(SourceUnreachable):
-        place.install()
+        bench.install()
     discard_download(NAME)
     assert status_of().state is ModelState.AVAILABLE
 
 
-def test_a_model_is_removed_with_its_speculator_and_its_unfinished_download(place: Place) -> None:
-    place.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
+def test_a_model_is_removed_with_its_speculator_and_its_unfinished_download(bench: SpeculatorBench) -> None:
+    bench.hub.faults["model.safetensors"] = [Fault(cut_at=50_000)]
     with pytest.raises(SourceUnreachable):
-        place.install()
+        bench.install()
     remove_model(MODEL)
-    assert not list(place.folder.rglob("*.safetensors*"))
+    assert not list(bench.folder.rglob("*.safetensors*"))
     import_model(noise_models.V3, name=MODEL)
     assert status_of().state is ModelState.AVAILABLE
-    place.install()
+    bench.install()
     remove_model(MODEL)
-    assert not (place.folder / MODEL).exists()
+    assert not (bench.folder / MODEL).exists()
 
 
-def test_free_space_is_checked_before_the_download(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_space_is_checked_before_the_download(bench: SpeculatorBench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull, match="needs"):
-        place.install()
-    assert place.hub.served_bytes == {}
+        bench.install()
+    assert bench.hub.served_bytes == {}
 
 
-def test_a_damaged_one_is_found_and_repaired_and_its_model_stays_usable(place: Place) -> None:
-    place.install()
-    weights = place.speculator / "model.safetensors"
+def test_a_damaged_speculator_is_found_and_repaired_while_its_model_stays_usable(bench: SpeculatorBench) -> None:
+    bench.install()
+    weights = bench.speculator / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
     assert check_model(NAME).damaged == ("model.safetensors",)
     assert check_model(MODEL).is_intact
     assert (status_of().state, status_of(MODEL).state) == (ModelState.DAMAGED, ModelState.INSTALLED)
     assert MODEL in installed_models()
     with pytest.raises(DamagedModelFile):
-        export_model(NAME, place.speculator, place.folder / "out.zip")
-    place.hub.served_bytes.clear()
-    place.install()
-    assert set(place.hub.served_bytes) == {"model.safetensors"}
+        export_model(NAME, bench.speculator, bench.folder / "out.zip")
+    bench.hub.served_bytes.clear()
+    bench.install()
+    assert set(bench.hub.served_bytes) == {"model.safetensors"}
     assert check_model(NAME).is_intact
 
 
-def test_one_without_a_record_is_verified_like_a_model_without_one(place: Place) -> None:
+def test_a_speculator_without_a_record_is_verified_like_such_a_model(bench: SpeculatorBench) -> None:
     """Earlier versions required the user to copy the files."""
-    place.speculator.mkdir()
+    bench.speculator.mkdir()
     for name, content in speculator_files().items():
-        (place.speculator / name).write_bytes(content)
+        (bench.speculator / name).write_bytes(content)
     assert status_of().state is ModelState.INSTALLED
-    assert place.is_candidate
+    assert bench.is_candidate
     result = check_model(NAME)
     assert (result.is_intact, result.is_learned, result.num_files) == (True, True, 2)
     assert check_model(MODEL).is_intact
-    (place.speculator / "timbre-model.json").unlink()
-    (place.speculator / "model.safetensors").unlink()
+    (bench.speculator / "timbre-model.json").unlink()
+    (bench.speculator / "model.safetensors").unlink()
     assert status_of().damaged == ("model.safetensors",)
 
 
-def test_a_check_of_a_model_without_a_record_leaves_out_the_speculator(place: Place) -> None:
-    place.install()
-    (place.folder / MODEL / "timbre-model.json").unlink()
+def test_a_check_of_a_model_without_a_record_leaves_out_the_speculator(bench: SpeculatorBench) -> None:
+    bench.install()
+    (bench.folder / MODEL / "timbre-model.json").unlink()
     check_model(MODEL)
     remove_model(NAME)
     assert status_of(MODEL).state is ModelState.INSTALLED
@@ -241,31 +241,31 @@ _WRONG: dict[str, tuple[Callable[[], dict[str, bytes]], type[StudioError], str]]
 
 
 @pytest.mark.parametrize("kind", _WRONG)
-def test_one_that_does_not_fit_is_refused_with_a_sentence(place: Place, tmp_path: Path, kind: str) -> None:
+def test_a_speculator_that_does_not_fit_is_refused(bench: SpeculatorBench, tmp_path: Path, kind: str) -> None:
     make, error, words = _WRONG[kind]
-    place.offer(make())
+    bench.offer(make())
     with pytest.raises(error, match=words):
-        place.install()
+        bench.install()
     folder = tmp_path / "copy"
     folder.mkdir()
     for name, content in make().items():
         (folder / name).write_bytes(content)
     with pytest.raises((error, BadModelArchive)):
         import_model(folder, name=MODEL)
-    assert not place.speculator.exists()
-    assert not list((place.folder / ".incoming").glob("Noise*"))
+    assert not bench.speculator.exists()
+    assert not list((bench.folder / ".incoming").glob("Noise*"))
     assert status_of().state is ModelState.AVAILABLE
     assert status_of(MODEL).is_loadable
 
 
-def test_a_local_folder_is_copied_into_the_model_that_it_fits(place: Place, tmp_path: Path) -> None:
+def test_a_local_folder_is_copied_into_the_model_that_it_fits(bench: SpeculatorBench, tmp_path: Path) -> None:
     folder = tmp_path / "downloads" / "anything"
     folder.mkdir(parents=True)
     for name, content in (speculator_files() | {"README.md": b"card", "train.py": b"print()"}).items():
         (folder / name).write_bytes(content)
-    import_model(noise_models.V1, name="Old")  # for which there are none
-    assert import_model(folder) == place.speculator
-    assert {path.name for path in place.speculator.iterdir()} == {
+    import_model(noise_models.V1, name="Old")  # a generation without speculators
+    assert import_model(folder) == bench.speculator
+    assert {path.name for path in bench.speculator.iterdir()} == {
         *speculator_files(), "README.md", "timbre-model.json",
     }  # fmt: skip
     assert status_of().record is not None
@@ -275,7 +275,7 @@ def test_a_local_folder_is_copied_into_the_model_that_it_fits(place: Place, tmp_
     import_model(noise_models.V2, name="Noise2")
     with pytest.raises(BadModelName, match="may belong to several models: Noise2, Noise3"):
         import_model(folder)
-    assert import_model(folder, name=MODEL) == place.speculator
+    assert import_model(folder, name=MODEL) == bench.speculator
     (folder / "model.safetensors").unlink()
     remove_model(NAME)
     with pytest.raises(MissingModelFile, match=r"model\.safetensors is missing"):
@@ -284,33 +284,33 @@ def test_a_local_folder_is_copied_into_the_model_that_it_fits(place: Place, tmp_
         import_model(folder, name="Nothing")
 
 
-def test_an_archive_of_a_model_contains_its_speculator(place: Place, tmp_path: Path) -> None:
-    place.install()
+def test_an_archive_of_a_model_contains_its_speculator(bench: SpeculatorBench, tmp_path: Path) -> None:
+    bench.install()
     archive = tmp_path / "both.zip"
-    export_model(MODEL, place.folder / MODEL, archive)
+    export_model(MODEL, bench.folder / MODEL, archive)
     remove_model(MODEL)
     import_model(archive)
-    record = read_record(place.speculator)
+    record = read_record(bench.speculator)
     assert record is not None
     assert (record.name, record.origin) == (NAME, f"Hugging Face {REPOSITORY}")
     assert check_model(MODEL).is_intact
     assert check_model(NAME).is_intact
-    assert place.is_candidate
+    assert bench.is_candidate
     remove_model(NAME)
     assert check_model(MODEL).is_intact
 
 
-def test_an_archive_of_a_speculator_is_imported_into_the_same_model(place: Place, tmp_path: Path) -> None:
-    place.install()
+def test_an_archive_of_a_speculator_is_imported_into_the_same_model(bench: SpeculatorBench, tmp_path: Path) -> None:
+    bench.install()
     archive = tmp_path / "speculator.zip"
-    export_model(NAME, place.speculator, archive)
+    export_model(NAME, bench.speculator, archive)
     remove_model(NAME)
     import_model(noise_models.V2, name="Noise2")
-    assert import_model(archive) == place.speculator
+    assert import_model(archive) == bench.speculator
     assert check_model(NAME).is_intact
 
 
-def test_a_model_folder_with_a_damaged_speculator_is_not_imported(place: Place, tmp_path: Path) -> None:
+def test_a_model_folder_with_a_damaged_speculator_is_not_imported(bench: SpeculatorBench, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(noise_models.V3, folder)
     (folder / "speculator").mkdir()
@@ -320,8 +320,8 @@ def test_a_model_folder_with_a_damaged_speculator_is_not_imported(place: Place, 
     assert "Copy" not in installed_models()
 
 
-def test_a_source_that_does_not_offer_it_is_refused_with_a_sentence(place: Place) -> None:
-    """They are on Hugging Face only."""
-    order = SourceOrder((open_source(SourceKind.MODEL_SCOPE, place.hub.url),))
+def test_a_source_that_does_not_offer_it_is_refused(bench: SpeculatorBench) -> None:
+    """Speculators are published only on Hugging Face."""
+    order = SourceOrder((open_source(SourceKind.MODEL_SCOPE, bench.hub.url),))
     with pytest.raises(SourceRefused, match="is not available from 127"):
-        FailoverInstallation(place.known, order).run()
+        FailoverInstallation(bench.known, order).run()

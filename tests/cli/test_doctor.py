@@ -228,7 +228,7 @@ def test_driver_that_is_too_old_for_the_installed_pytorch_is_the_reason(
 
 
 def test_gpu_without_memory_in_pages_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the longest line that then fits."""
+    """The longest line that fits without pages is shown as well."""
     card = Gpu("NVIDIA card", 2 << 30, "580.95.05")
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)

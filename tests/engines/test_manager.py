@@ -295,7 +295,7 @@ def test_memory_that_would_suffice_for_trials(make_manager: MakeManager) -> None
 def test_engine_that_does_not_fit_beside_the_reference_is_tried(
     make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reference is timed and closed before it is opened."""
+    """The reference is timed and closed before the engine is opened."""
     opened: weakref.WeakSet[engine_fakes.Encoder] = weakref.WeakSet()
     most: list[int] = []
     real = engine_fakes.Encoder.__init__

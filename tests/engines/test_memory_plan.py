@@ -54,7 +54,7 @@ def test_released_model_on_small_gpus() -> None:
 
 
 def test_lines_of_fixed_sizes_are_shorter() -> None:
-    """The memory of a line contains a copy of the prompt and is as long as the next size."""
+    """The memory of a line contains a copy of the prompt and is rounded up to the next size."""
     found = {size: [plan.line_seconds for plan in plans(size, has_pages=False)] for size in (6, 8, 12)}
     assert found == {6: [0, 2], 8: [2, 26], 12: [14, 38]}
 

@@ -38,7 +38,7 @@ class FakeMemoryDriver:
         self.granularity = granularity
         self.total_bytes = total_bytes
         self.is_supported = True
-        self.failing: dict[str, int] = {}  # the number of calls, by name, until one fails for lack of memory
+        self.failing: dict[str, int] = {}  # by name, the number of calls before one fails for lack of memory
         self.mistakes: list[str] = []
         self.reserved: dict[int, int] = {}  # sizes by address
         self.mapped: dict[int, tuple[int, int]] = {}  # size and handle by address
@@ -115,7 +115,7 @@ class FakeMemoryDriver:
             return self._mistake(f"a page of {size.value} bytes")
         file = os.memfd_create("page")
         os.ftruncate(file, size.value)
-        os.pwrite(file, b"\xff" * size.value, 0)  # a new page contains anything, here NaN
+        os.pwrite(file, b"\xff" * size.value, 0)  # new pages have undefined content; here, NaN
         self._next_handle += 1
         handle._obj.value = self._next_handle
         self.handles[self._next_handle] = file, size.value
@@ -126,7 +126,7 @@ class FakeMemoryDriver:
         if handle.value not in self.handles or handle.value in self.released:
             return self._mistake("release of an unknown page")
         if any(held == handle.value for _, held in self.mapped.values()):
-            return self._mistake("release of a mapped page")  # CUDA allows it, this program does not do it
+            return self._mistake("release of a mapped page")  # allowed by CUDA, but this program never does it
         self.released.add(handle.value)
         self._forget(handle.value)
         return 0

@@ -176,7 +176,7 @@ BAD = (
     Fake("absent", probed=Unusable(wording("the library is not installed"))),
     Fake("vast", probed=Available(1 << 60)),
 )
-# Each fits into a memory of 3 GB, and both do not.
+# Each fits into 3 GB of memory, but not both.
 LARGE = (Fake("plain", plain, Available(2 << 30)), Fake("quick", probed=Available(2 << 30)))
 TARDY = (_PLAIN, Fake("quick", probed=Available(1, opens_slowly=True)))
 CRASHING = (_PLAIN, Fake("crashing", crashing))

@@ -1,4 +1,4 @@
-"""A small speculator with random weights in the published layout, and its place in the list of models."""
+"""A small speculator with random weights in the published layout, and its catalogue entry."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def speculator_files() -> dict[str, bytes]:
 
 
 def known_speculator(model: str) -> KnownModel:
-    """Return its catalogue entry, without sizes and checksums, as those of the published speculators."""
+    """Return its catalogue entry, without sizes and checksums like those of the published speculators."""
     return KnownModel(
         name=f"{model}-speculator",
         rank=21,

@@ -1,4 +1,4 @@
-"""A speculator in the published layout: its network against whole sequences, its files, and that tokens stay the same."""
+"""A speculator in the published layout: its network compared with whole sequences, its files, and unchanged tokens."""
 
 from __future__ import annotations
 

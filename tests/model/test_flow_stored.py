@@ -48,7 +48,7 @@ def _mel(decoder: CachedFlowDecoder, config: FlowConfig) -> torch.Tensor:
 def test_a_stored_flow_computes_the_same_mel_as_a_plain_one(reference: Path, family: str, precision: Precision) -> None:
     config, plain = flow_config(reference, family), flow_decoder(reference, family, precision=precision)
     expected = _mel(plain, config)
-    for _ in range(2):  # converted, and read
+    for _ in range(2):  # converted, then read
         decoder = _load(reference, family, precision)
         assert torch.equal(_mel(decoder, config), expected)
         assert decoder.prompt_key() == plain.prompt_key()

@@ -65,7 +65,7 @@ def test_kept_memory_is_moved_with_its_content() -> None:
     assert np.array_equal(kept, np.arange(32 << 17))
 
 
-def test_an_old_kernel_that_refuses_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_without_the_second_call_causes_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huge_pages, "_ADVICE_COLLAPSE", 12345)
     buffer = np.zeros(4 << 20, np.uint8)
     start = -(-buffer.ctypes.data // PAGE) * PAGE
@@ -73,7 +73,7 @@ def test_an_old_kernel_that_refuses_is_no_error(monkeypatch: pytest.MonkeyPatch)
     assert not buffer.any()
 
 
-def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_moved_on_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(huge_pages, "_private_memory", None)
     monkeypatch.setattr(ctypes, "CDLL", None)

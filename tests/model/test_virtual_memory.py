@@ -19,19 +19,19 @@ GPU = torch.device("cuda")
 
 
 @pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeMemoryDriver, VirtualMemory]]:
+def driver_and_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeMemoryDriver, VirtualMemory]]:
     with fake_memory_driver(monkeypatch, total_bytes=20 * PAGE) as found:
         yield found
 
 
 def page(memory: VirtualMemory, num_rows: int = 2) -> Page:
-    made = memory.allocate_page(num_rows, PAGE)
-    assert made is not None
-    return made
+    allocated = memory.allocate_page(num_rows, PAGE)
+    assert allocated is not None
+    return allocated
 
 
-def test_rows_grow_at_the_same_addresses(both: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
-    driver, memory = both
+def test_rows_grow_at_the_same_addresses(driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
+    driver, memory = driver_and_memory
     rows = AddressRange(memory, num_rows=2, num_pages=4, page_bytes=PAGE)
     words, length = rows.words, PAGE // 8
     rows.assign({0: page(memory)})
@@ -45,8 +45,8 @@ def test_rows_grow_at_the_same_addresses(both: tuple[FakeMemoryDriver, VirtualMe
     driver.expect_all_freed()
 
 
-def test_page_at_two_addresses_is_the_same_memory(both: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
-    driver, memory = both
+def test_page_at_two_addresses_is_the_same_memory(driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
+    driver, memory = driver_and_memory
     shared, length = page(memory), PAGE // 8
     voice, line = (AddressRange(memory, 2, 2, PAGE) for _ in range(2))
     voice.assign({0: shared})
@@ -63,8 +63,10 @@ def test_page_at_two_addresses_is_the_same_memory(both: tuple[FakeMemoryDriver, 
 
 
 @pytest.mark.parametrize("call", ["map", "access"])
-def test_failed_mapping_leaves_the_other_pages(both: tuple[FakeMemoryDriver, VirtualMemory], call: str) -> None:
-    driver, memory = both
+def test_failed_mapping_leaves_the_other_pages(
+    driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory], call: str
+) -> None:
+    driver, memory = driver_and_memory
     rows = AddressRange(memory, 2, 4, PAGE)
     rows.assign({0: page(memory), 1: page(memory)})
     rows.words[:, : PAGE // 8] = 6
@@ -79,9 +81,11 @@ def test_failed_mapping_leaves_the_other_pages(both: tuple[FakeMemoryDriver, Vir
     driver.expect_all_freed()
 
 
-def test_no_memory_for_a_page(both: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_for_a_page(
+    driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Memory that torch has cached is used; without any, nothing remains allocated."""
-    driver, memory = both
+    driver, memory = driver_and_memory
     released: list[int] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: released.append(driver.total_bytes))
     pages = [page(memory, 8), page(memory, 8)]
@@ -95,19 +99,19 @@ def test_no_memory_for_a_page(both: tuple[FakeMemoryDriver, VirtualMemory], monk
 
 
 def test_pages_count_as_used_memory(
-    both: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch
+    driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _device: 1000)
     before = used_memory_bytes(GPU)
-    made = page(both[1], 3)
+    allocated = page(driver_and_memory[1], 3)
     assert used_memory_bytes(GPU) == before + 3 * PAGE
-    del made
+    del allocated
     assert used_memory_bytes(GPU) == before
 
 
-def test_nothing_is_unmapped_during_a_recording(both: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
-    """Waiting for the GPU would end the recording. Python may collect a range on the thread that records."""
-    driver, memory = both
+def test_nothing_is_unmapped_during_a_recording(driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
+    """Waiting for the GPU would end the recording. A range may be garbage-collected on the recording thread."""
+    driver, memory = driver_and_memory
     rows = AddressRange(memory, 2, 1, PAGE)
     rows.assign({0: page(memory)})
     with RECORDING:
@@ -117,24 +121,26 @@ def test_nothing_is_unmapped_during_a_recording(both: tuple[FakeMemoryDriver, Vi
         collecting.start()
         collecting.join(10)
         assert not collecting.is_alive()
-    made = page(memory)
+    allocated = page(memory)
     assert not driver.mapped, "freed at the next opportunity"
-    del made
+    del allocated
     driver.expect_all_freed()
 
 
-def test_check_before_use(both: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
-    driver, memory = both
+def test_check_before_use(driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory]) -> None:
+    driver, memory = driver_and_memory
     assert keeps_values(memory)
     driver.expect_all_freed()
 
 
 @pytest.fixture
-def as_gpu(both: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch) -> FakeMemoryDriver:
+def as_gpu(
+    driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch
+) -> FakeMemoryDriver:
     """Open the fake driver for a GPU, whose tensors are on the processor."""
     monkeypatch.setattr(virtual_memory, "_checked", virtual_memory._checked.__wrapped__)
     monkeypatch.setattr(virtual_memory, "VirtualMemory", lambda _device: VirtualMemory(torch.device("cpu")))
-    return both[0]
+    return driver_and_memory[0]
 
 
 def test_driver_without_the_management(as_gpu: FakeMemoryDriver) -> None:

@@ -280,7 +280,7 @@ def test_a_title_page_may_continue_below_its_keys() -> None:
     assert [block.text for block in book.blocks] == ["INT. MARKET - DAY"]
 
 
-# As word processors save it: indented, in a plain text file.
+# Indented, as word processors save it as plain text.
 SCREENPLAY = """INT. OFFICE - NIGHT
 
 Rain.

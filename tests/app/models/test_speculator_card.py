@@ -111,7 +111,7 @@ def test_it_is_downloaded_verified_and_removed(models: PageBench, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_a_folder_is_imported_into_its_model_and_a_notice_tells(models: PageBench, tmp_path: Path) -> None:
+def test_a_folder_is_imported_into_its_model_and_a_notice_is_shown(models: PageBench, tmp_path: Path) -> None:
     folder = tmp_path / "my speculator"
     folder.mkdir()
     for name, content in speculator_files().items():

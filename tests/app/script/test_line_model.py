@@ -151,7 +151,7 @@ def test_only_changed_rows_are_updated(table: Table) -> None:
 
 
 def test_neighbouring_rows_are_updated_together(table: Table) -> None:
-    """A change of thousands of lines stopped the window for seconds, because each row was updated by itself."""
+    """A change of thousands of lines blocked the window for seconds, because each row was updated separately."""
     changed: list[tuple[int, int]] = []
     table.model.dataChanged.connect(lambda top, bottom: changed.append((top.row(), bottom.row())))
     table.editor.push(EditLines({text: {"voice": "Anna"} for text in ("one", "two", "three", "five")}), "Voice")

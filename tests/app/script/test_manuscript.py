@@ -187,7 +187,7 @@ def colors_in(view: ScriptView, area: QRect) -> set[str]:
     return {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
 
 
-def test_a_folded_chapter_tells_that_lines_below_it_failed(bench: Bench, window: MainWindow) -> None:
+def test_a_folded_chapter_shows_that_lines_below_it_failed(bench: Bench, window: MainWindow) -> None:
     with_chapters(bench, window)
     view, model = window.script.view, window.script._model
     heading = model.index(bench.session.editor.script.index_of["one"], Column.TEXT)

@@ -1,4 +1,4 @@
-"""Lines in pages compute what plain PyTorch does, share the pages of their voice, and take no more than they need.
+"""Lines in pages compute the same as plain PyTorch, share the pages of their voice, and take only what they need.
 
 The driver is a fake that maps the processor's memory by CUDA's rules, so an access without a page crashes.
 """
@@ -93,7 +93,7 @@ def state_in_pages(state: FlowPromptState) -> PagedState:
 
 
 def test_lines_equal_plain_pytorch(paged: GraphedFlowDecoder, plain: FlowDecoder) -> None:
-    """Voices and lengths alternate, so pages get other places and other content."""
+    """Voices and lengths alternate, so pages are reused at other addresses with other content."""
     voices = [prompt(0), prompt(1, num_tokens=140), prompt(2), prompt(3, num_tokens=5)]
     states, plain_states = ([flow.prepare_prompt(voice) for voice in voices] for flow in (paged, plain))
     assert len(state_in_pages(states[1]).shared) >= 1
@@ -112,7 +112,7 @@ def test_lines_equal_plain_pytorch(paged: GraphedFlowDecoder, plain: FlowDecoder
 def test_growth_copies_nothing_and_takes_what_the_line_needs(
     paged: GraphedFlowDecoder, plain: FlowDecoder, driver: FakeMemoryDriver
 ) -> None:
-    """Also beyond the first number of frames that its runs read."""
+    """Also beyond the first capacity."""
     state, spoken = paged.prepare_prompt(prompt()), tokens(110)
     pool = paged._pool
     assert isinstance(pool, PagedPool)
@@ -184,7 +184,7 @@ def test_all_memory_is_freed_with_the_flow(
 def test_line_without_memory_to_grow_is_not_lost(
     paged: GraphedFlowDecoder, plain: FlowDecoder, driver: FakeMemoryDriver, failing: str
 ) -> None:
-    """Memory runs out in the middle of a line: it is computed from its start, and later lines are right."""
+    """If memory runs out within a line, the line is computed from its start, and later lines are correct."""
     state, spoken = paged.prepare_prompt(prompt()), tokens(60)
     wanted = line(plain, plain.prepare_prompt(prompt()), spoken)
     stream, mels = paged.open_stream(state), []
@@ -226,7 +226,7 @@ def test_idle_pages_serve_a_longer_line(
 def test_voice_without_room_for_its_pages(
     paged: GraphedFlowDecoder, plain: FlowDecoder, driver: FakeMemoryDriver
 ) -> None:
-    """It is kept as plain tensors, and its lines copy it into their own pages."""
+    """Its prompt is kept in plain tensors, which its lines copy into their own pages."""
     driver.failing["create"] = 0
     state = paged.prepare_prompt(prompt())
     driver.failing.clear()
@@ -240,7 +240,7 @@ def test_voice_without_room_for_its_pages(
 
 
 def test_recordings_share_one_memory(paged: GraphedFlowDecoder, driver: FakeMemoryDriver) -> None:
-    """They take one page, and leave no traces in the lines that follow."""
+    """They take one page and do not affect later lines."""
     state, pool = paged.prepare_prompt(prompt()), paged._pool
     assert isinstance(pool, PagedPool)
     once, before = line(paged, state, tokens(10)), driver.used_bytes
@@ -254,7 +254,7 @@ def test_recordings_share_one_memory(paged: GraphedFlowDecoder, driver: FakeMemo
 
 
 def test_overflow_does_not_affect_other_lines(paged: GraphedFlowDecoder, plain: FlowDecoder) -> None:
-    """Neither in the same memory nor with the pages that it gives up."""
+    """Neither lines in the same memory nor lines that reuse its pages."""
     state = paged.prepare_prompt(prompt())
     loud = replace(prompt(4), mel=np.full((180, 80), np.inf, np.float32))
     once = line(paged, state, tokens(60))
@@ -269,7 +269,7 @@ def test_overflow_does_not_affect_other_lines(paged: GraphedFlowDecoder, plain: 
 
 
 def test_voice_that_leaves_no_room_for_a_usual_line(paged: GraphedFlowDecoder) -> None:
-    """A typical line beside it suffices: pages are only taken for the length that a line has."""
+    """Memory for a typical line suffices, because lines take pages only for the frames that they have."""
     of_a_second = paged._bytes_of(CacheKind.KEYS_VALUES, 25)
     paged.budget.total_bytes = 6 * of_a_second
     assert state_in_pages(paged.prepare_prompt(prompt()))

@@ -155,7 +155,7 @@ def test_successors_are_those_of_the_speculator(speech_lm: TorchSpeechLM) -> Non
 def test_trained_speculator_proposes_what_the_plain_one_does(
     speech_lm: TorchSpeechLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After every number of tokens, by the random numbers of the line. A random speculator is seldom right."""
+    """After every number of tokens, with the random numbers of the line. A random speculator is rarely right."""
     folder = write_speculator(tmp_path / "speculator", speech_lm, aux_hidden_state_layer_ids=[0, 1])
     speculator = load_dspark(speech_lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
     graph = SpeculativeGraphSpeechLM(
