@@ -3321,6 +3321,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>尚未安装此推测模型所属的模型。</translation>
     </message>
     <message>
+        <source>The name {name} is reserved for the speculator of a model.</source>
+        <translation>名称 {name} 保留给推测模型使用。</translation>
+    </message>
+    <message>
         <source>The speculator may belong to several models: {names}.</source>
         <translation>此推测模型可能属于多个模型：{names}。</translation>
     </message>

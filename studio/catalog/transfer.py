@@ -87,19 +87,29 @@ def _import_model(archive: Archive, root: str, name: str | None, stop: CancelTok
     record = _record_in(archive, root)
     sizes = {target: archive.sizes[member] for target, member in members.items()}
     chosen = check_model_name(name or _default_name(record, sizes, root, archive.path))
+    if base_model(chosen) is not None:
+        raise BadModelName(
+            "The name {name} is reserved for the speculator of a model.", remedy="Choose another name.", name=chosen
+        )
     _require_unused_name(chosen)
     with lock_model(chosen), _staging(chosen) as staging:
         files = _copy_files(archive, members, chosen, stop, on_progress)
         require_complete(staging)
         prefix = f"{SPECULATOR_FOLDER}/"
         own = {target: file for target, file in files.items() if not target.startswith(prefix)}
-        _record_files(staging, chosen, own, record, archive.path)
+        _record_files(staging, chosen, own, record, path=archive.path, is_allowed=is_allowed_file)
         if len(own) < len(files):
             require_speculator_folder(staging / SPECULATOR_FOLDER, staging)
-            others = [replace(file, path=file.path.removeprefix(prefix)) for file in files.values()]
-            of_speculator = {file.path: file for file in others if prefix + file.path in files}
+            others = [replace(file, path=path.removeprefix(prefix)) for path, file in files.items() if path not in own]
             record = _record_in(archive, root + prefix)
-            _record_files(staging / SPECULATOR_FOLDER, speculator_name(chosen), of_speculator, record, archive.path)
+            _record_files(
+                staging / SPECULATOR_FOLDER,
+                speculator_name(chosen),
+                {file.path: file for file in others},
+                record,
+                path=archive.path,
+                is_allowed=is_speculator_file,
+            )
         return install_files(chosen, [*files, RECORD_NAME])
 
 
@@ -115,7 +125,7 @@ def _import_speculator(
     _require_unused_name(chosen)
     with lock_model(chosen), _staging(chosen) as staging:
         files = _copy_files(archive, _members(archive, root, is_speculator_file), chosen, stop, on_progress)
-        _record_files(staging, chosen, files, record, archive.path)
+        _record_files(staging, chosen, files, record, path=archive.path, is_allowed=is_speculator_file)
         return install_speculator(model, [*files, RECORD_NAME])
 
 
@@ -148,10 +158,16 @@ def _copy_files(
 
 
 def _record_files(
-    folder: Path, name: str, files: Mapping[str, RecordedFile], record: InstallRecord | None, path: Path
+    folder: Path,
+    name: str,
+    files: Mapping[str, RecordedFile],
+    record: InstallRecord | None,
+    *,
+    path: Path,
+    is_allowed: Callable[[str], bool],
 ) -> None:
     """Compare the copied files with the ``record`` of the export and with the release, and write a record for them."""
-    _compare_checksums(files, record, known_models().get(name))
+    _compare_checksums(files, record, known_models().get(name), is_allowed)
     origin = record.origin if record else str(path)
     revision = record.revision if record else ""
     write_record(folder, InstallRecord(name, origin, revision, tuple(files.values())))
@@ -241,12 +257,14 @@ def _copy_file(archive: Archive, member: str, target: str, folder: Path, counter
 
 
 def _compare_checksums(
-    files: Mapping[str, RecordedFile], record: InstallRecord | None, release: KnownModel | None
+    files: Mapping[str, RecordedFile],
+    record: InstallRecord | None,
+    release: KnownModel | None,
+    is_allowed: Callable[[str], bool],
 ) -> None:
     """Compare the copied files with the record of the export, and with the release of the same name."""
     for file in record.files if record else ():
-        is_copied = is_allowed_file(file.path) or is_speculator_file(file.path)
-        if is_copied and (file.path not in files or files[file.path].sha256 != file.sha256):
+        if is_allowed(file.path) and (file.path not in files or files[file.path].sha256 != file.sha256):
             raise DamagedModelFile(
                 "{file} was damaged after the export.", remedy="Export the model again.", file=file.path
             )
@@ -278,6 +296,8 @@ def export_model(
     prefix = f"{SPECULATOR_FOLDER}/"
     records = (RECORD_NAME, prefix + RECORD_NAME)
     exported = [path for path in files_in(folder) if is_exported(path) or path in records]
+    if base is None and any(path.startswith(prefix) for path in exported):
+        require_speculator_folder(folder / SPECULATOR_FOLDER, folder)
     recorded = _recorded_checksums(folder) | _recorded_checksums(folder / SPECULATOR_FOLDER, prefix)
     size = sum((folder / path).stat().st_size for path in exported)
     _require_writable_place(target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -325,3 +326,37 @@ def test_a_source_that_does_not_offer_it_is_refused(bench: SpeculatorBench) -> N
     order = SourceOrder((open_source(SourceKind.MODEL_SCOPE, bench.hub.url),))
     with pytest.raises(SourceRefused, match="is not available from 127"):
         FailoverInstallation(bench.known, order).run()
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_files_of_the_same_name_keep_their_own_checksums(
+    bench: SpeculatorBench, tmp_path: Path, is_first: bool
+) -> None:
+    """A licence of the model was recorded as that of the speculator, depending on the order in the archive."""
+    archive = tmp_path / "model.zip"
+    licences = {"speculator/LICENSE": "of the speculator", "LICENSE": "of the model"}
+    with zipfile.ZipFile(archive, "w") as packed:
+        for path in sorted(licences, reverse=not is_first, key=list(licences).index):
+            packed.writestr(f"Copy/{path}", licences[path])
+        for path in noise_models.V3.rglob("*"):
+            if path.is_file():
+                packed.write(path, f"Copy/{path.relative_to(noise_models.V3)}")
+        for path, content in speculator_files().items():
+            packed.writestr(f"Copy/speculator/{path}", content)
+    import_model(archive, name="Copy")
+    assert check_model("Copy").is_intact
+    assert check_model("Copy-speculator").is_intact
+
+
+def test_a_model_cannot_have_the_name_of_a_speculator(bench: SpeculatorBench) -> None:
+    with pytest.raises(BadModelName, match="reserved"):
+        import_model(noise_models.V3, name="My-speculator")
+    assert not (bench.folder / "My").exists()
+
+
+def test_a_model_with_an_incomplete_speculator_is_not_exported(bench: SpeculatorBench, tmp_path: Path) -> None:
+    """Its archive could not be imported."""
+    bench.speculator.mkdir()
+    (bench.speculator / "README.md").write_text("Copied by hand.", "utf-8")
+    with pytest.raises(MissingModelFile, match=r"speculator/config\.json is missing"):
+        export_model(MODEL, bench.folder / MODEL, tmp_path / "model.zip")
