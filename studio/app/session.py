@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from studio.app.voices.voice_importer import VoiceImportServices
     from studio.health.checks import Check
     from studio.health.report import HealthReport
+    from studio.project.dubbing import FitOptions
     from studio.worker.process import Worker
 
 _METER_MILLISECONDS = 200
@@ -237,7 +238,6 @@ class Session(QObject):
     def retries(self) -> AutomaticRetries:
         """Automatic retries of takes that have problems."""
         from studio.app.checking.automatic_retries import AutomaticRetries  # noqa: PLC0415 - after the first paint
-        from studio.project.dubbing import FitOptions  # noqa: PLC0415
 
         return AutomaticRetries(
             self.queue,
@@ -245,8 +245,14 @@ class Session(QObject):
             self.editor,
             lambda: self.check_policy,
             self,
-            fit_options=lambda: FitOptions(self.settings[FIT_SLOWEST], self.settings[FIT_FASTEST]),
+            fit_options=self.fit_options,
         )
+
+    def fit_options(self) -> FitOptions:
+        """Return the limits of fitting takes to their slots."""
+        from studio.project.dubbing import FitOptions  # noqa: PLC0415 - after the first paint
+
+        return FitOptions(self.settings[FIT_SLOWEST], self.settings[FIT_FASTEST])
 
     def begin_checks(self) -> None:
         """Check each new take, and those that were not checked before. Call after the first paint."""

@@ -7,7 +7,7 @@ import logging
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,9 +86,12 @@ class Storage:
         with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
             with sqlite.transaction(self._connection):
-                self._delete_takes(before, after)  # first, because deleting a line searches all takes for its own
+                known, wanted = dict(_changed(before, after)), dict(_changed(after, before))
+                self._delete_takes(
+                    known.keys() - wanted.keys()
+                )  # first: deleting a line searches all takes for its own
                 self._write_lines(before, after, ranks)
-                self._write_takes(before, after)
+                self._write_takes([take for take_id, take in wanted.items() if known.get(take_id) is not take])
                 if after.dictionary is not before.dictionary:
                     self._connection.execute("DELETE FROM dictionary")
                     _write_dictionary(self._connection, after)
@@ -117,17 +120,11 @@ class Storage:
         _put(self._connection, "lines", [line_row(line, ranks[line.id]) for line in written])
         self._connection.executemany("DELETE FROM lines WHERE id = ?", [(line_id,) for line_id in gone])
 
-    def _delete_takes(self, before: Script, after: Script) -> None:
-        if after.takes is before.takes:
-            return
-        gone = dict(_changed(before, after)).keys() - dict(_changed(after, before)).keys()
-        self._connection.executemany("DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in gone])
+    def _delete_takes(self, take_ids: Iterable[str]) -> None:
+        self._connection.executemany("DELETE FROM takes WHERE id = ?", [(take_id,) for take_id in take_ids])
 
-    def _write_takes(self, before: Script, after: Script) -> None:
-        if after.takes is before.takes:
-            return
-        known, wanted = dict(_changed(before, after)), dict(_changed(after, before))
-        rows = [take_row(take) for take_id, take in wanted.items() if known.get(take_id) is not take]
+    def _write_takes(self, takes: Iterable[Take]) -> None:
+        rows = [take_row(take) for take in takes]
         _put(self._connection, "takes", rows)
         self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
 
@@ -373,6 +370,8 @@ def _put(connection: sqlite3.Connection, table: str, rows: list[dict[str, object
 
 def _changed(script: Script, other: Script) -> Iterator[tuple[str, Take]]:
     """Yield (id, take) of lines whose takes differ in ``other``."""
+    if script.takes is other.takes:
+        return
     for line_id, takes in script.takes.items():
         if other.takes.get(line_id) is not takes:
             yield from ((take.id, take) for take in takes)

@@ -11,7 +11,7 @@ from studio.app.checking.take_checker import TakeChecker
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.project.changes import Change, ChooseTake, CompositeChange
-from studio.project.dubbing import FitOptions, plan_fit, stretches
+from studio.project.dubbing import FitOptions, overrun_seconds, plan_fit, stretches
 from studio.project.takes import Take
 from studio.take_checks.policy import CheckPolicy, best_of
 
@@ -135,7 +135,8 @@ class AutomaticRetries(QObject):
         """Choose ``best``, stretched to the slot of its line if the present take ends within it."""
         choice = ChooseTake(best.line_id, best.id)
         script, options = self._editor.script, self._fit_options()
-        if any(fit.overrun_seconds > 0 for fit in plan_fit(script, [best.line_id], options)):
+        plan = plan_fit(script, [best.line_id], options)
+        if any(overrun_seconds(fit.line, fit.take_seconds) > 0 for fit in plan):
             return choice
         changed, _ = choice.apply(script)
         stretch = stretches(plan_fit(changed, [best.line_id], options))

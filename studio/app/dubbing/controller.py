@@ -20,10 +20,9 @@ from studio.app.translation import join_sentences
 from studio.app.widgets.focus import holds_focus
 from studio.errors import StudioError
 from studio.project.changes import EditDetails
-from studio.project.dubbing import FitOptions, has_slots, plan_fit, take_seconds
+from studio.project.dubbing import has_slots, plan_fit, take_seconds
 from studio.project.lines import Slot
 from studio.project.script import Script
-from studio.settings import FIT_FASTEST, FIT_SLOWEST
 
 
 class DubbingController(QObject):
@@ -93,11 +92,12 @@ class DubbingController(QObject):
     def fit_selected(self) -> None:
         """Stretch the takes of the selected lines. Show in the status bar how many takes are still too long."""
         script = self._session.editor.script
-        plan = plan_fit(script, self._page.selected_line_ids, self._options)
+        options = self._session.fit_options()
+        plan = plan_fit(script, self._page.selected_line_ids, options)
         if not plan:
             self.message.emit(self.tr("The selected lines have no take with a slot."))
         elif not self.fitter.is_busy:
-            self.fitter.start(plan, self._options)
+            self.fitter.start(plan, options)
 
     def open_fit_dialog(self) -> None:
         from studio.app.dubbing.fit_dialog import FitDialog  # noqa: PLC0415 - after the first paint
@@ -110,11 +110,6 @@ class DubbingController(QObject):
 
     def set_slot(self, line_id: str, slot: Slot) -> None:
         self._page.edit_lines([line_id], "slot", slot, self.tr("Change slot"), True)
-
-    @property
-    def _options(self) -> FitOptions:
-        settings = self._session.settings
-        return FitOptions(settings[FIT_SLOWEST], settings[FIT_FASTEST])
 
     def _style_families(self) -> Collection[str]:
         return {style.family for style in self._session.styles.styles}

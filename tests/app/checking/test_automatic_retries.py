@@ -116,7 +116,8 @@ def test_the_choice_of_the_user_is_respected(make_bench: MakeBench) -> None:
     assert len(takes(bench)) == 2, "no further take"
 
 
-def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: MakeBench) -> None:
+@pytest.mark.parametrize("excess", [0.0, 0.03])  # the second is within the tolerance
+def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: MakeBench, excess: float) -> None:
     """A line that had been fitted to its slot was too long again."""
     checks = FakeChecks({"one two drawl": 1}, is_held=True)
     bench = open_script(make_bench, checks, ["one two drawl"])
@@ -124,7 +125,7 @@ def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: Make
     bench.session.speak(["line0"])
     bench.until(lambda: checks.requests)
     (first,) = takes(bench)
-    editor.push(EditLines({"line0": {"slot": Slot(1.0, 1.0 + first.audio_seconds)}}), "Change slot")
+    editor.push(EditLines({"line0": {"slot": Slot(1.0, 1.0 + first.audio_seconds - excess)}}), "Change slot")
     checks.is_held = False
     checks.release()
     wait_until_checked(bench)
@@ -132,7 +133,7 @@ def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: Make
     assert second.id != first.id
     assert second.audio_seconds > first.audio_seconds
     (fit,) = plan_fit(editor.script, ["line0"], FitOptions())
-    assert fit.overrun_seconds <= 0
+    assert fit.overrun_seconds <= excess + 1e-9
 
 
 @pytest.mark.slow
