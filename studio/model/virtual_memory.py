@@ -59,7 +59,8 @@ class _Access(ctypes.Structure):
 class VirtualMemory:
     """The virtual memory management of one GPU. Thread-safe.
 
-    Memory is unmapped only while the GPU is idle and no graph is being recorded; otherwise the recording would fail.
+    Addresses are freed only while the GPU is idle and no graph is being recorded, because freeing them waits for the GPU,
+    which would end the recording. Pages of a line in use are replaced after its own work only.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -291,7 +292,14 @@ def _opened(device: torch.device) -> VirtualMemory | str:
     if device.type != "cuda":
         return "not a GPU"
     with _opening:
-        return _checked(device.index or 0)
+        try:
+            return _checked(device.index or 0)
+        except _TooLittleMemory:  # at present
+            return "not enough memory"
+
+
+class _TooLittleMemory(Exception):
+    """There is too little free memory for the check, which is repeated at the next use."""
 
 
 @cache
@@ -318,7 +326,7 @@ def keeps_values(memory: VirtualMemory) -> bool:
     tested = AddressRange(memory, num_rows, 3, memory.granularity)
     pages = [memory.allocate_page(num_rows, memory.granularity) for _ in range(2)]
     if not all(pages):
-        raise RuntimeError("not enough memory")
+        raise _TooLittleMemory
     first, second = pages
     tested.assign({0: first, 1: first})
     words = tested.words

@@ -257,9 +257,10 @@ def _open_fastest(
             found[precision] = _compared(partial(run, loaded[exact], control), partial(run, loaded[precision], control))
             if math.isfinite(found[precision].distance_db):
                 _store(paths_of[precision], asdict(found[precision]))
-    better = [precision for precision, report in found.items() if _is_better(precision, report)]
-    chosen = min(better, key=lambda precision: found[precision].relative_seconds, default=exact)
-    for precision in loaded.keys() - {chosen}:
+            # The others are freed now, because a large model may not fit in memory in three precisions.
+            loaded = {each: network for each, network in loaded.items() if each in (exact, _fastest(found))}
+    chosen = _fastest(found)
+    for precision in {exact, *missing} - {chosen} if missing else ():
         choice.discard(precision)
     network = loaded[chosen] if chosen in loaded else choice.load(chosen)
     return network, chosen, _reason(choice.stage, chosen, found), False
@@ -269,6 +270,12 @@ def _stored_measurement(path: Path) -> Measurement | None:
     with contextlib.suppress(OSError, ValueError, TypeError):
         return Measurement(**read_json(path))
     return None
+
+
+def _fastest(found: Mapping[Precision, Measurement]) -> Precision:
+    """Return the fastest precision that is close enough, or float32."""
+    better = [precision for precision, report in found.items() if _is_better(precision, report)]
+    return min(better, key=lambda precision: found[precision].relative_seconds, default=Precision.FLOAT32)
 
 
 def _is_better(precision: Precision, found: Measurement) -> bool:

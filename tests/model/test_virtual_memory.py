@@ -155,6 +155,21 @@ def test_driver_that_fails(as_gpu: FakeMemoryDriver, call: str) -> None:
     as_gpu.expect_all_freed()
 
 
+def test_too_little_memory_for_the_check_is_not_remembered(
+    driver_and_memory: tuple[FakeMemoryDriver, VirtualMemory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = driver_and_memory[0]
+    monkeypatch.setattr(virtual_memory, "VirtualMemory", lambda _device: VirtualMemory(torch.device("cpu")))
+    virtual_memory._checked.cache_clear()
+    try:
+        driver.failing["create"] = 0
+        assert why_no_virtual_memory(GPU) == "not enough memory"
+        driver.failing.clear()
+        assert why_no_virtual_memory(GPU) == ""
+    finally:
+        virtual_memory._checked.cache_clear()
+
+
 def test_driver_that_is_too_old(as_gpu: FakeMemoryDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(FakeMemoryDriver, "cuMemAddressReserve")
     assert "cuMemAddressReserve" in why_no_virtual_memory(GPU)
