@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,8 +28,9 @@ from studio.model.speech_lm import (
     speech_lm_of,
 )
 from studio.model.speech_lm.attention import AttentionHead, AttentionTrace
+from studio.model.speech_lm.bfloat16_prefill import is_worthwhile
 from studio.model.speech_lm.block_weights import BLOCKS, BlockWeights, block_size, quantize_blocks
-from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, has_fast_product
+from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, gains_from_bfloat16, has_fast_product
 
 BITS = (Precision.INT8, Precision.INT4)
 
@@ -225,6 +227,72 @@ def test_a_graph_is_written_once_for_each_file(
         assert torch.equal(states(speech_lm, embeddings, 20), wanted)
 
 
+def test_the_output_layer_has_8_bits(network: SpeechLMNetwork) -> None:
+    hidden = torch.randn(3, CONFIG.backbone.hidden_size, generator=torch.Generator().manual_seed(2))
+    wanted = network.llm_decoder(hidden)
+    for precision in BITS:
+        error = (speech_lm_of(network, precision).head(hidden) - wanted).norm() / wanted.norm()
+        assert 1e-4 < error <= 0.02
+
+
+def loaded(tmp_path: Path, precision: Precision) -> TorchSpeechLM:
+    path = tmp_path / "llm.pt"
+    if not path.exists():
+        torch.save(random_network(CONFIG).state_dict(), path)
+    return load_speech_lm(path, CONFIG, precision)
+
+
+@pytest.mark.parametrize("precision", BITS)
+def test_many_rows_are_computed_in_bfloat16_where_it_is_faster(
+    precision: Precision, network: SpeechLMNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "gains_from_bfloat16", lambda config: True)
+    embeddings = embeddings_of(70)
+    wanted = states(speech_lm_of(network), embeddings, 70)
+    graph = states(speech_lm_of(network, precision), embeddings, 70)
+    speech_lm = loaded(tmp_path, precision)
+    assert "prompts in bfloat16" in speech_lm.engine
+    both = states(speech_lm, embeddings, 60, *[1] * 10)
+    assert (both[:60] - wanted[:60]).norm() / wanted[:60].norm() <= 0.01  # bfloat16 has eight significant bits
+    assert (both - wanted).norm() <= (graph - wanted).norm()
+    few = states(speech_lm, embeddings, *[35] * 2)
+    assert torch.equal(few, states(speech_lm_of(network, precision), embeddings, *[35] * 2))
+    # Later starts use the same file, for all precisions.
+    monkeypatch.setattr(loading, "gains_from_bfloat16", None)
+    monkeypatch.setattr(loading, "bfloat16_weights", None)
+    assert torch.equal(states(loaded(tmp_path, precision), embeddings, 60, *[1] * 10), both)
+
+
+def test_attention_is_also_recorded_in_bfloat16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "gains_from_bfloat16", lambda config: True)
+    weights = []
+    for speech_lm in (loaded(tmp_path, Precision.INT8), speech_lm_of(random_network(CONFIG))):
+        trace = AttentionTrace((AttentionHead(0, 1), AttentionHead(2, 4)))
+        request = random_request(CONFIG)
+        request = replace(
+            request,
+            text_tokens=request.text_tokens * 4,
+            min_tokens=15,
+            max_tokens=15,
+            attention=trace,
+        )
+        assert len(list(speech_lm.generate(request, _Fixed()))) == 15
+        weights.append(trace.weights)
+    np.testing.assert_allclose(weights[0], weights[1], atol=0.01)
+
+
+def test_bfloat16_must_be_clearly_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(rows: torch.Tensor) -> torch.Tensor:
+        time.sleep(0.05)
+        return rows
+
+    assert is_worthwhile(slow, 64, 64)
+    assert not is_worthwhile(lambda rows: rows, 64, 64)
+    monkeypatch.setattr(graph_decoder, "has_onednn", lambda precision: False)
+    assert not gains_from_bfloat16(CONFIG.backbone)
+    assert "bfloat16" not in loaded(tmp_path, Precision.INT8).engine
+
+
 class ReadsLevelsInPlace:
     """A session without its own copy of the levels."""
 
@@ -232,7 +300,7 @@ class ReadsLevelsInPlace:
         self._levels = weights["product.levels"]
 
     def run(self, names: None, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-        return [np.full((1, len(self._levels)), 896.0 if self._levels.any() else 0.0)]
+        return [np.full((1, len(self._levels)), 896.0 if self._levels.any() else 0.0, np.float32)]
 
 
 def test_a_slow_or_missing_operator_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from studio.model.speech_lm import (
 )
 from studio.model.speech_lm.graph_decoder import GraphDecoder
 from studio.model.speech_lm.linear import Int4Linear, PlainLinear, check_support, describe, pack
+from studio.pipeline.precision_selection import trial_requests
 
 CPU = torch.device("cpu")
 # Error relative to the exact product, from rounding normal weights (and for 16 bits, rows).
@@ -100,7 +101,8 @@ def test_four_bits_suffice_for_weights_like_trained_ones() -> None:
     speech_lm = checkpoint.load_speech_lm(Precision.INT4, "cpu")
     assert "int4" in speech_lm.engine
     assert isinstance(speech_lm.decoder, GraphDecoder)
-    report = compare_with_reference(speech_lm, open_network(checkpoint.speech_lm_path(), checkpoint.speech_lm))
+    network = open_network(checkpoint.speech_lm_path(), checkpoint.speech_lm)
+    report = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     assert report.is_good_enough(Precision.INT4), report
 
 

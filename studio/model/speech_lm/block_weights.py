@@ -19,6 +19,7 @@ import torch.nn.functional as F
 
 BLOCKS = (128, 64)  # weights; the largest block that fits is used
 LEVELS = ".levels"  # the end of the names of all levels in a graph
+ROWS = "rows"  # the input of a graph
 # Rows that are quantized at once, so that temporary tensors fit the CPU cache.
 _ROWS_AT_ONCE = 64
 _SMALLEST_SCALE = 1e-30

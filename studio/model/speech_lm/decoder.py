@@ -17,7 +17,7 @@ from studio.errors import SequenceTooLong
 from studio.model.config import Precision, QwenConfig
 from studio.model.speech_lm.attention import AttentionTrace
 from studio.model.speech_lm.linear import Linear, pack
-from studio.model.speech_lm.network import Attention, DecoderLayer, rotary_angles
+from studio.model.speech_lm.network import Attention, DecoderLayer, GatedMLP, rotary_angles
 
 
 class LayerTaps:
@@ -140,9 +140,14 @@ def pack_layer(layer: DecoderLayer, config: QwenConfig, precision: Precision, de
             query_key_value=pack(*merged_query_key_value(attention, config), attention_precision, device),
             output=pack(attention.o_proj.weight, None, attention_precision, device, is_mixed=True),
             mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
-            gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device, is_mixed=True),
+            gate_up=pack(merged_gate_up(mlp), None, precision, device, is_mixed=True),
             down=pack(mlp.down_proj.weight, None, precision, device, is_mixed=True),
         )
+
+
+def merged_gate_up(mlp: GatedMLP) -> torch.Tensor:
+    """Return the weight (2 x intermediate_size, hidden) of one product."""
+    return torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight))
 
 
 def merged_query_key_value(attention: Attention, config: QwenConfig) -> tuple[torch.Tensor, torch.Tensor]:

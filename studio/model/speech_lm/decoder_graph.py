@@ -18,7 +18,7 @@ import torch
 from onnx import TensorProto, helper
 
 from studio.model.config import QwenConfig
-from studio.model.speech_lm.block_weights import LEVELS, block_size, quantize_blocks
+from studio.model.speech_lm.block_weights import LEVELS, ROWS, block_size, quantize_blocks
 from studio.model.speech_lm.decoder import merged_query_key_value
 from studio.model.speech_lm.network import DecoderLayer
 
@@ -112,7 +112,7 @@ def write_decoder(
         writer.node("SkipSimplifiedLayerNormalization", inputs, name, "", "", f"{name}.sum", epsilon=epsilon)
         return name
 
-    hidden, added = "rows", ""
+    hidden, added = ROWS, ""
     for index, layer in enumerate(layers):
         attention, mlp = layer.self_attn, layer.mlp
         if added:
@@ -145,13 +145,23 @@ def write_decoder(
     return writer
 
 
+def write_product(name: str, weight: torch.Tensor, bias: torch.Tensor | None, bits: int, block: int) -> GraphWriter:
+    """Return the graph of the product ``name``, of ``rows`` (rows, in) and ``weight`` (out, in), plus ``bias`` (out,)."""
+    writer = GraphWriter(block)
+    height, width = weight.shape
+    writer.inputs.append(helper.make_tensor_value_info(ROWS, TensorProto.FLOAT, (ROWS, width)))
+    writer.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, (ROWS, height)))
+    writer.product(ROWS, weight, bits, name, bias)
+    return writer
+
+
 def _declare(writer: GraphWriter, config: QwenConfig) -> None:
     def value(name: str, kind: int, *shape: int | str) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, kind, shape)
 
     rows = (1, "rows", config.hidden_size)
     writer.inputs += [
-        value("rows", TensorProto.FLOAT, *rows),
+        value(ROWS, TensorProto.FLOAT, *rows),
         value("last", TensorProto.INT32, 1),
         value("length", TensorProto.INT32),
     ]

@@ -19,9 +19,10 @@ from studio.model.converted_weights import (
     has_converted_weights,
 )
 from studio.model.onnx_networks import onnxruntime
+from studio.model.speech_lm.bfloat16_prefill import bfloat16_decoder, bfloat16_weights
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.decoder import Decoder, pack_layer
-from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, written_graph
+from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, gains_from_bfloat16, written_graph
 from studio.model.speech_lm.linear import Linear, check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, DecoderLayer, SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
@@ -37,7 +38,8 @@ from studio.model.weights import load_weights, meta_init, read_tensors, release_
 # An eighth to a quarter of a released model; opening a mapping costs 20 ms.
 _LAYERS_MAPPED = 4
 # Increase when the graph or the rounding of its weights changes.
-_GRAPH_VERSION = 4
+_GRAPH_VERSION = 5
+_BFLOAT16_VERSION = 1
 _Layer = TypeVar("_Layer", bound=nn.Module)
 OpenLayers = Callable[[], Iterator[DecoderLayer]]
 
@@ -159,26 +161,25 @@ def _assemble(
 ) -> TorchSpeechLM:
     """Return the model. If ``source`` is the file of the weights, their graph is cached."""
     config, norm, engine = network.config, network.backbone.norm.weight, describe(precision, device)
-    decoder: Decoder | None = None
+    graph = None
     if precision in (Precision.INT8, Precision.INT4) and device.type == "cpu":
-        graph = _graph_decoder(config.backbone, open_layers, norm, precision, source)
-        decoder, engine = graph, engine if graph is None else graph.engine
-    if decoder is None:
+        graph = _graph_decoder(network, open_layers, precision, source)
+    decoder: Decoder
+    head: Linear
+    if graph is not None:
+        decoder, head, engine = graph, graph.head, graph.engine
+    else:
         packed = (pack_layer(layer, config.backbone, precision, device) for layer in open_layers())
         decoder = Decoder(config.backbone, packed, norm, device)
-    return TorchSpeechLM(
-        config=config,
-        inputs=network.inputs.to(device),
-        decoder=decoder,
-        head=_pack_linear(network.llm_decoder, _head_precision(precision), device),
-        engine=engine,
-    )
+        head = _pack_linear(network.llm_decoder, _head_precision(precision), device)
+    return TorchSpeechLM(config=config, inputs=network.inputs.to(device), decoder=decoder, head=head, engine=engine)
 
 
 def _graph_decoder(
-    config: QwenConfig, open_layers: OpenLayers, norm: torch.Tensor, precision: Precision, source: Path | None
+    network: SpeechLMNetwork, open_layers: OpenLayers, precision: Precision, source: Path | None
 ) -> GraphDecoder | None:
     """Return the decoder as a graph, or None if its sizes or the processor do not allow it."""
+    config, norm, head = network.config.backbone, network.backbone.norm.weight, network.llm_decoder
     # A graph in the cache was fast on a processor like this one.
     processor = torch.backends.cpu.get_cpu_capability()
     kind = f"language model {precision.value}"
@@ -188,11 +189,26 @@ def _graph_decoder(
         return None
 
     def write() -> Tensors:
-        return written_graph(config, open_layers(), norm, precision)
+        return written_graph(config, open_layers(), norm, head, precision)
 
     if source is None:
         return GraphDecoder(config, write(), norm, precision)
-    decoder = GraphDecoder(config, converted_weights(source, kind, form, write), norm, precision)
+    for_many_rows = _bfloat16_decoder(config, open_layers, norm, source, is_new=not is_kept)
+    graph = converted_weights(source, kind, form, write)
+    decoder = GraphDecoder(config, graph, norm, precision, for_many_rows=for_many_rows)
+    release_pages(converted_path(source, kind, form))
+    return decoder
+
+
+def _bfloat16_decoder(
+    config: QwenConfig, open_layers: OpenLayers, norm: torch.Tensor, source: Path, *, is_new: bool
+) -> Decoder | None:
+    """Return the decoder for many rows if it is in the cache, or ``is_new`` and bfloat16 is clearly faster."""
+    kind, form = "language model bfloat16", f"{_BFLOAT16_VERSION} {config}"
+    if not (has_converted_weights(source, kind, form) or (is_new and gains_from_bfloat16(config))):
+        return None
+    tensors = converted_weights(source, kind, form, lambda: bfloat16_weights(config, open_layers()))
+    decoder = bfloat16_decoder(config, tensors, norm)
     release_pages(converted_path(source, kind, form))
     return decoder
 
