@@ -79,6 +79,22 @@ def test_fewest_steps_within_the_limit_are_chosen(tmp_path: Path) -> None:
     assert LIMITS_DB[Quality.FAST] == 0.3
 
 
+def test_the_slower_first_run_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    flow = FakeFlow(0.4)
+    plain = FakeFlow.decode_whole
+
+    def decode(flow: FakeFlow, prompt: FlowPrompt, tokens: tuple[int, ...]) -> torch.Tensor:
+        nonlocal now
+        now += flow.num_steps * (2.0 if not flow.runs else 1.0)
+        return plain(flow, prompt, tokens)
+
+    monkeypatch.setattr(FakeFlow, "decode_whole", decode)
+    monkeypatch.setattr(flow_quality.time, "perf_counter", lambda: now)
+    chosen, found = choose(flow, Quality.FAST, tmp_path)
+    assert found.relative_seconds == chosen.num_steps / _RELEASED_STEPS
+
+
 def test_flow_without_a_solver_within_the_limit_stays_exact(tmp_path: Path) -> None:
     for flow in (FakeFlow(1e3), FakeFlow(float("nan")), FakeFlow(0.0, has_solvers=False)):
         chosen, found = choose(flow, Quality.DRAFT, tmp_path)
