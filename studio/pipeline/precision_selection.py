@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 _Network = TypeVar("_Network")
 AUTO = "auto"
 # Increase when the comparison or a precision changes.
-_REPORT_VERSION = 6
+_REPORT_VERSION = 7
 # Sentences of the comparison, each with the bundled voice whose clip precedes it.
 _TRIAL_SENTENCES = (
     ("Ada", "The last train had left, so we walked home along the river."),

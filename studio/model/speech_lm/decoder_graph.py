@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 
 from studio.model.config import QwenConfig
 from studio.model.speech_lm.block_weights import LEVELS, ROWS, block_size, quantize_blocks
-from studio.model.speech_lm.decoder import merged_query_key_value
+from studio.model.speech_lm.decoder import merged_gate_up, merged_query_key_value
 from studio.model.speech_lm.network import DecoderLayer
 
 _OWN_OPERATORS = "com.microsoft"
@@ -135,8 +135,9 @@ def write_decoder(
         added = writer.product(attended, attention.o_proj.weight, _ATTENTION_BITS, f"{index}.output")
         normed = norm(hidden, added, layer.post_attention_layernorm.weight, f"{index}.mlp")
         hidden = f"{normed}.sum"
-        gate = writer.product(normed, mlp.gate_proj.weight, gated_bits, f"{index}.gate")
-        up = writer.product(normed, mlp.up_proj.weight, gated_bits, f"{index}.up")
+        both = writer.product(normed, merged_gate_up(mlp), gated_bits, f"{index}.gate_up")
+        gate, up = f"{index}.gate", f"{index}.up"
+        writer.node("Split", [both], gate, up, is_own=False, axis=-1, num_outputs=2)
         activated = writer.node("QuickGelu", [gate], f"{index}.activated", alpha=1.0)  # with 1, it is SiLU
         gated = writer.node("Mul", [activated, up], f"{index}.gated", is_own=False)
         added = writer.product(gated, mlp.down_proj.weight, gated_bits, f"{index}.down")
