@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import time
 import timeit
-from collections.abc import Mapping
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import torch
 import torch.nn.functional as F
 
 from studio.model.config import Precision
 
-# The fastest counts, because disturbances only add time.
-_FEWEST_TIMED_PRODUCTS, _MOST_TIMED_PRODUCTS = 5, 15
+_FEWEST_TIMED_PRODUCTS, _MOST_TIMED_PRODUCTS = 5, 45
 _CLEAR_SPEEDUP = 1.5  # beyond it, further runs would not change the decision
+# Fifteen products take a few milliseconds, during which another program may occupy a core. The rest is timed later.
+_PRODUCTS_AT_ONCE, _PAUSE_SECONDS = 15, 0.03
 # 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
 _LARGEST_INT8 = 127
 _ZERO_POINT = 128
@@ -62,17 +64,26 @@ def speedup(precision: Precision, num_rows: int = 100, size: int = 1024) -> floa
     if not has_onednn(precision):
         return 0.0
     x, weight = torch.ones(num_rows, size), torch.ones(size, size)
-    products = (OneDnnLinear(weight, None, num_rows), linear(weight, None, num_rows, precision))
-    for product in products:
-        product(x)
-    # In turn, because other programs may disturb any run. The shortest time of each product counts.
+    plain, reduced_product = OneDnnLinear(weight, None, num_rows), linear(weight, None, num_rows, precision)
+    return ratio_of_seconds(lambda: plain(x), lambda: reduced_product(x), clear=_CLEAR_SPEEDUP)
+
+
+def ratio_of_seconds(first: Callable[[], object], second: Callable[[], object], *, clear: float) -> float:
+    """Return the time of ``first`` over that of ``second``. A ratio above ``clear`` need not be exact.
+
+    They are timed in turn, because other programs may disturb any run. The shortest time of each counts.
+    """
+    first()
+    second()
     shortest = [math.inf, math.inf]
     for number in range(_MOST_TIMED_PRODUCTS):
+        if number and number % _PRODUCTS_AT_ONCE == 0:
+            time.sleep(_PAUSE_SECONDS)
         shortest = [
-            min(seconds, timeit.timeit(partial(product, x), number=1))
-            for seconds, product in zip(shortest, products, strict=True)
+            min(seconds, timeit.timeit(product, number=1))
+            for seconds, product in zip(shortest, (first, second), strict=True)
         ]
-        if number >= _FEWEST_TIMED_PRODUCTS and shortest[0] > _CLEAR_SPEEDUP * shortest[1]:
+        if number >= _FEWEST_TIMED_PRODUCTS and shortest[0] > clear * shortest[1]:
             break
     return shortest[0] / shortest[1]
 

@@ -6,13 +6,13 @@ graph (282 tokens of CosyVoice3), with smaller rounding errors. The weights are 
 
 from __future__ import annotations
 
-import timeit
 from collections.abc import Callable, Iterable, Mapping
 
 import torch
 import torch.nn.functional as F
 
 from studio.model.config import QwenConfig
+from studio.model.onednn import ratio_of_seconds
 from studio.model.speech_lm.decoder import Decoder, PackedLayer, merged_gate_up, merged_query_key_value
 from studio.model.speech_lm.linear import PlainLinear
 from studio.model.speech_lm.network import DecoderLayer
@@ -20,19 +20,17 @@ from studio.model.speech_lm.network import DecoderLayer
 # With fewer rows, the graph is faster (16 rows of CosyVoice3: 51 and 78 ms; 64 rows: 147 and 110 ms).
 FEWEST_ROWS = 48
 # A smaller gain is not worth another copy of the weights. With AMX it is 2.3.
-_SMALLEST_SPEEDUP = 1.6
-_TRIAL_ROWS, _TRIALS = 128, 10
+_SMALLEST_SPEEDUP, _CLEAR_SPEEDUP = 1.6, 2.0
+_TRIAL_ROWS = 128
 
 
 def is_worthwhile(product: Callable[[torch.Tensor], torch.Tensor], height: int, width: int) -> bool:
     """Return whether bfloat16 is clearly faster here than ``product``, both by a matrix (height, width)."""
     rows, weight = torch.ones(_TRIAL_ROWS, width), torch.ones(height, width, dtype=torch.bfloat16)
-    # The fastest run counts, because disturbances only add time.
-    seconds, bfloat16_seconds = (
-        min(timeit.repeat(run, number=1, repeat=_TRIALS))
-        for run in (lambda: product(rows), lambda: F.linear(rows.bfloat16(), weight).float())
+    ratio = ratio_of_seconds(
+        lambda: product(rows), lambda: F.linear(rows.bfloat16(), weight).float(), clear=_CLEAR_SPEEDUP
     )
-    return seconds > _SMALLEST_SPEEDUP * bfloat16_seconds
+    return ratio >= _SMALLEST_SPEEDUP
 
 
 def bfloat16_weights(config: QwenConfig, layers: Iterable[DecoderLayer]) -> dict[str, torch.Tensor]:
