@@ -296,7 +296,7 @@ class MainWindow(QMainWindow):
         self.voices.set_busy(True)
 
     def _show_queue(self) -> None:
-        self.status.show_queue(len(self.session.queue.waiting))
+        self.status.show_queue(self.session.queue.num_waiting)
 
     def _on_queue_idle(self) -> None:
         self.voices.set_busy(False)

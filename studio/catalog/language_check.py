@@ -25,8 +25,13 @@ _LANGUAGE_NAMES = {
 
 def unlearned_language(model_name: str, text: str) -> str | None:
     """Return the code of the language of ``text`` if the model has not learned it. Unknown models are not restricted."""
+    return unlearned_languages(model_name, (text,))[0]
+
+
+def unlearned_languages(model_name: str, texts: Iterable[str]) -> list[str | None]:
+    """Return ``unlearned_language`` of each text."""
     known = known_models().get(model_name)
-    return unsupported_language(text, known.languages) if known is not None else None
+    return [None if known is None else unsupported_language(text, known.languages) for text in texts]
 
 
 def language_error(model_name: str) -> UnsupportedLanguage:

@@ -126,11 +126,12 @@ def unsupported_language(text: str, languages: Collection[str]) -> str | None:
     The result is None as well for text without letters, and for text in Latin script that may be English.
     """
     sample = _TAG.sub(" ", text)[:_SAMPLED_CHARACTERS]
-    weights = {code: len(words.findall(sample)) for code, words in _OTHER_SCRIPTS.items()}
-    other = max(weights, key=lambda code: weights[code])
-    num_known = len(_LATIN_WORD.findall(sample)) + len(_HAN.findall(sample)) + len(_CYRILLIC_WORD.findall(sample))
-    if weights[other] > num_known:
-        return None if other in languages else other
+    if not sample.isascii():
+        weights = {code: len(words.findall(sample)) for code, words in _OTHER_SCRIPTS.items()}
+        other = max(weights, key=lambda code: weights[code])
+        num_known = len(_LATIN_WORD.findall(sample)) + len(_HAN.findall(sample)) + len(_CYRILLIC_WORD.findall(sample))
+        if weights[other] > num_known:
+            return None if other in languages else other
     language = detect_language(sample)
     if language in _COMMON_WORDS and (
         language is Language.ENGLISH or _votes(_LATIN_WORD.findall(sample))[language] < _SURE_WORDS

@@ -67,12 +67,12 @@ class LanguageCheck(QObject):
         """Return the language codes of the lines that the model has not learned and the user has not allowed."""
         if self._allows_all:
             return {}
-        from studio.catalog.language_check import unlearned_language  # noqa: PLC0415 - after the first paint
+        from studio.catalog.language_check import unlearned_languages  # noqa: PLC0415 - after the first paint
 
         project = self._editor.project
         lines = [project.line(line_id) for line_id in line_ids if line_id not in self._allowed]
-        found = {line.id: unlearned_language(self._model_name, line.text) for line in lines}
-        return {line_id: language for line_id, language in found.items() if language is not None}
+        languages = unlearned_languages(self._model_name, [line.text for line in lines])
+        return {line.id: language for line, language in zip(lines, languages, strict=True) if language is not None}
 
     def allow(self, line_ids: Iterable[str]) -> None:
         """Allow these lines to be spoken, until the program ends."""

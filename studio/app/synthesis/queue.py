@@ -106,6 +106,7 @@ class SynthesisQueue(QObject):
         self._settings = settings
         self._jobs: list[SynthesisJob] = []
         self._jobs_of_line: dict[str, list[SynthesisJob]] = {}
+        self._num_waiting = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_paused = False
         self.rate_estimator = SpeechRateEstimator()
@@ -127,6 +128,11 @@ class SynthesisQueue(QObject):
     @property
     def waiting(self) -> tuple[SynthesisJob, ...]:
         return tuple(job for job in self._jobs if job.state is JobState.WAITING)
+
+    @property
+    def num_waiting(self) -> int:
+        """The number of waiting jobs. It is shown after every change, so it is counted."""
+        return self._num_waiting
 
     @property
     def clearable(self) -> tuple[SynthesisJob, ...]:
@@ -223,6 +229,7 @@ class SynthesisQueue(QObject):
     def _add(self, added: list[SynthesisJob], *, goes_first: bool) -> list[SynthesisJob]:
         position = _insert_position(self._jobs, goes_first=goes_first)
         self._jobs[position:position] = added
+        self._num_waiting += len(added)
         lines = {job.line_id: list[SynthesisJob]() for job in added}
         for job in added:
             lines[job.line_id].append(job)
@@ -324,7 +331,8 @@ class SynthesisQueue(QObject):
             retry_of=job.retry_of,
             draft=job.draft,
         )
-        job.synthesis, job.state = synthesis, JobState.SPEAKING
+        job.synthesis = synthesis
+        self._set_state(job, JobState.SPEAKING)
         if self._tasks:
             for each in self.running:
                 each.ran_concurrently = True
@@ -369,12 +377,18 @@ class SynthesisQueue(QObject):
             self._end(job, JobState.DONE if is_whole and not synthesis.is_stopped else JobState.CANCELLED)
 
     def _retry_alone(self, job: SynthesisJob) -> None:
-        job.state, job.share = JobState.WAITING, 0.0
+        self._set_state(job, JobState.WAITING)
+        job.share = 0.0
         job.ran_concurrently, job.is_exclusive = False, True
         self._show(job)
 
+    def _set_state(self, job: SynthesisJob, state: JobState) -> None:
+        self._num_waiting += (state is JobState.WAITING) - (job.state is JobState.WAITING)
+        job.state = state
+
     def _end(self, job: SynthesisJob, state: JobState) -> None:
-        job.state, job.share = state, 1.0 if state is JobState.DONE else job.share
+        self._set_state(job, state)
+        job.share = 1.0 if state is JobState.DONE else job.share
         self._show(job)
         self.job_finished.emit(job)
         if job.synthesis is not None:

@@ -10,7 +10,7 @@ from fake_model import FakeModel
 from thread_worker import ThreadWorker
 from window_bench import Bench
 
-from studio.app.synthesis.queue import JobState
+from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.errors import InternalError, StudioError
 from studio.pipeline.request import SynthesisRequest
 from studio.settings import KEEPS_LEADING_SILENCE
@@ -40,6 +40,37 @@ def test_an_unexpected_error_is_reported_once(
     assert "broken library" in str(error)
     (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert record.exc_info
+
+
+def test_the_waiting_jobs_are_counted_and_not_searched(
+    make_bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise, cancelling all of thousands of lines would block the window for seconds."""
+    bench = make_bench()
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("text", "one two", "Edit")
+    queue = bench.session.queue
+    queue.set_paused(True)
+    counts: list[int] = []
+    queue.job_changed.connect(lambda _job: counts.append(queue.num_waiting))
+    jobs = queue.speak([line.id for line in bench.lines], num_takes=10)
+    assert queue.num_waiting == len(queue.waiting) == len(jobs) == 10
+    queue.cancel(jobs[3])
+    assert queue.num_waiting == len(queue.waiting) == len(jobs) - 1
+    num_searches = 0
+    search = type(queue).waiting.fget
+
+    def counted(queue: SynthesisQueue) -> tuple[SynthesisJob, ...]:
+        nonlocal num_searches
+        num_searches += 1
+        return search(queue)
+
+    monkeypatch.setattr(SynthesisQueue, "waiting", property(counted))
+    queue.cancel_all()
+    assert queue.num_waiting == 0
+    assert counts == list(range(len(jobs) - 1, -1, -1))
+    assert num_searches <= 3
 
 
 @pytest.mark.slow
