@@ -16,6 +16,8 @@ from studio.app.widgets.waveform_view import WaveformView
 from studio.take_checks.records import WordTime
 
 _GAP_PIXELS = 4.0
+# A word may be shown this much of its width beside its time, if the words before it need the space.
+_LARGEST_SHIFT = 0.5
 
 
 @paints_safely
@@ -71,25 +73,30 @@ class WordStrip(QWidget):
     def _lay_out(self) -> list[tuple[QRectF, int]]:
         metrics, scale = QFontMetricsF(text_font(TextSize.META)), self._waveform.scale()
         places: list[tuple[QRectF, int]] = []
-        end = -_GAP_PIXELS
+        free = 0.0
         # The spoken word is always shown, so it comes first.
         order = sorted(range(len(self._words)), key=lambda index: (index != self._spoken, index))
         spoken: QRectF | None = None
         for index in order:
             word = self._words[index]
-            middle = (scale.x_at(word.from_seconds) + scale.x_at(word.to_seconds)) / 2
+            word_end = scale.x_at(word.to_seconds)
+            middle = (scale.x_at(word.from_seconds) + word_end) / 2
             width = metrics.horizontalAdvance(word.text)
             place = QRectF(middle - width / 2, 0, width, self.height())
             if index == self._spoken:
                 spoken = place
                 places.append((place, index))
                 continue
-            gap = place.adjusted(-_GAP_PIXELS, 0, _GAP_PIXELS, 0)
-            is_covered = spoken is not None and gap.intersects(spoken)
-            if place.left() - end < _GAP_PIXELS or is_covered or place.right() < 0 or place.left() > self.width():
+            if place.right() < 0 or place.left() > self.width():
                 continue
-            end = place.right()
-            places.append((place, index))
+            beside = place.translated(max(0.0, free - place.left()), 0)
+            if beside.right() > self.width() >= word_end:
+                beside.moveRight(self.width())
+            is_covered = spoken is not None and beside.adjusted(-_GAP_PIXELS, 0, _GAP_PIXELS, 0).intersects(spoken)
+            if is_covered or beside.left() < free or abs(beside.left() - place.left()) > _LARGEST_SHIFT * width:
+                continue
+            free = beside.right() + _GAP_PIXELS
+            places.append((beside, index))
         return places
 
     # Qt.
