@@ -35,6 +35,8 @@ class RecoveryDialog(QDialog):
         )
         self._list = QListWidget()
         self._list.setAccessibleName(self.tr("Unsaved work"))
+        self._list.setWordWrap(True)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for draft in drafts:
             item = QListWidgetItem(self._words(draft))
             item.setData(Qt.ItemDataRole.UserRole, draft)

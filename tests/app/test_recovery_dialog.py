@@ -1,0 +1,26 @@
+"""The dialog that offers to recover unsaved work."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from PySide6.QtWidgets import QListWidget
+from pytestqt.qtbot import QtBot
+
+from studio.app.recovery_dialog import RecoveryDialog
+from studio.project.drafts import Draft
+
+
+def test_long_first_words_are_wrapped_and_not_scrolled(qtbot: QtBot) -> None:
+    words = "The ship left the harbour before sunrise, and nobody was awake to see it leave that morning."
+    draft = Draft(Path("a.draft"), None, "Untitled", 1, 1, words, datetime.now(UTC))
+    dialog = RecoveryDialog([draft])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    shown = dialog.findChild(QListWidget)
+    assert shown is not None
+    line_height = shown.fontMetrics().lineSpacing()
+    assert shown.visualItemRect(shown.item(0)).height() >= 3 * line_height
+    assert shown.visualItemRect(shown.item(0)).right() <= shown.viewport().width()
+    assert not shown.horizontalScrollBar().isVisible()
