@@ -22,7 +22,7 @@ from studio import paths
 from studio.storage.atomic_file import atomic_path
 
 _log = logging.getLogger(__name__)
-# Beyond this number, the least recently used files are deleted. A model has two or three.
+# Beyond this number, the least recently used files are deleted. A model has up to five.
 _MOST_FILES = 16
 _CHECKSUM = "checksum"
 # Names in the metadata: path of the source file, its size and time, and the kind of conversion.

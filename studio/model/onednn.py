@@ -15,7 +15,7 @@ from studio.model.config import Precision
 
 _FEWEST_TIMED_PRODUCTS, _MOST_TIMED_PRODUCTS = 5, 45
 _CLEAR_SPEEDUP = 1.5  # beyond it, further runs would not change the decision
-# Fifteen products take a few milliseconds, during which another program may occupy a core. The rest is timed later.
+# Fifteen products take a few milliseconds, during which another program may occupy a core; further ones follow later.
 _PRODUCTS_AT_ONCE, _PAUSE_SECONDS = 15, 0.03
 # 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
 _LARGEST_INT8 = 127
@@ -69,7 +69,7 @@ def speedup(precision: Precision, num_rows: int = 100, size: int = 1024) -> floa
 
 
 def ratio_of_seconds(first: Callable[[], object], second: Callable[[], object], *, clear: float) -> float:
-    """Return the time of ``first`` over that of ``second``. A ratio above ``clear`` need not be exact.
+    """Return the time of ``first`` divided by that of ``second``. A ratio above ``clear`` is only a lower bound.
 
     They are timed in turn, because other programs may disturb any run. The shortest time of each counts.
     """

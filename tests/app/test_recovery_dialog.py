@@ -13,7 +13,7 @@ from studio.project.drafts import Draft
 
 
 def test_long_first_words_are_wrapped_and_not_scrolled(qtbot: QtBot) -> None:
-    words = "The ship left the harbour before sunrise, and nobody was awake to see it leave that morning."
+    words = "The ship left the harbour before sunrise, and nobody along the pier was awake to watch it go."
     draft = Draft(Path("a.draft"), None, "Untitled", 1, 1, words, datetime.now(UTC))
     dialog = RecoveryDialog([draft])
     qtbot.addWidget(dialog)

@@ -53,7 +53,7 @@ def memory_flags_at(address: int) -> list[str]:
     not _ENABLED.is_file() or "[never]" in _ENABLED.read_text("utf-8"), reason="the system has no large pages"
 )
 def test_large_pages_are_requested_for_kept_memory_only() -> None:
-    """Whether the kernel has free large pages at the moment is not tested."""
+    """The request is tested, not whether the kernel has free large pages."""
     earlier = mmap.mmap(-1, 8 * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with on_huge_pages():
         memory = mmap.mmap(-1, 8 * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

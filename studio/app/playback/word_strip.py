@@ -16,13 +16,13 @@ from studio.app.widgets.waveform_view import WaveformView
 from studio.take_checks.records import WordTime
 
 _GAP_PIXELS = 4.0
-# A word may be shown this much of its width beside its time, if the words before it need the space.
+# A label may be moved by this share of its width if its place is taken or not visible.
 _LARGEST_SHIFT = 0.5
 
 
 @paints_safely
 class WordStrip(QWidget):
-    """Follows the zoom of ``waveform``. Words without space for them are left out; hidden without words."""
+    """Follows the zoom of ``waveform``. Words for which there is no space are left out; hidden without words."""
 
     seek_requested = Signal(float)  # seconds
 
@@ -89,14 +89,14 @@ class WordStrip(QWidget):
                 continue
             if place.right() < 0 or place.left() > self.width():
                 continue
-            beside = place.translated(max(0.0, free - place.left()), 0)
-            if beside.right() > self.width() >= word_end:
-                beside.moveRight(self.width())
-            is_covered = spoken is not None and beside.adjusted(-_GAP_PIXELS, 0, _GAP_PIXELS, 0).intersects(spoken)
-            if is_covered or beside.left() < free or abs(beside.left() - place.left()) > _LARGEST_SHIFT * width:
+            moved = place.translated(max(0.0, free - place.left()), 0)
+            if moved.right() > self.width() >= word_end:  # the word is visible, but not all of its label
+                moved.moveRight(self.width())
+            is_covered = spoken is not None and moved.adjusted(-_GAP_PIXELS, 0, _GAP_PIXELS, 0).intersects(spoken)
+            if is_covered or moved.left() < free or abs(moved.left() - place.left()) > _LARGEST_SHIFT * width:
                 continue
-            free = beside.right() + _GAP_PIXELS
-            places.append((beside, index))
+            free = moved.right() + _GAP_PIXELS
+            places.append((moved, index))
         return places
 
     # Qt.

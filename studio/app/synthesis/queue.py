@@ -131,7 +131,7 @@ class SynthesisQueue(QObject):
 
     @property
     def num_waiting(self) -> int:
-        """The number of waiting jobs. It is shown after every change, so it is counted."""
+        """The number of waiting jobs, without a search, because the window shows it after every change."""
         return self._num_waiting
 
     @property

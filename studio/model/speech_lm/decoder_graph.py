@@ -147,7 +147,7 @@ def write_decoder(
 
 
 def write_product(name: str, weight: torch.Tensor, bias: torch.Tensor | None, bits: int, block: int) -> GraphWriter:
-    """Return the graph of the product ``name``, of ``rows`` (rows, in) and ``weight`` (out, in), plus ``bias`` (out,)."""
+    """Return the graph of ``rows @ weight.T + bias`` with ``weight`` (out, in). Its output is ``name``."""
     writer = GraphWriter(block)
     height, width = weight.shape
     writer.inputs.append(helper.make_tensor_value_info(ROWS, TensorProto.FLOAT, (ROWS, width)))

@@ -45,7 +45,7 @@ def test_an_unexpected_error_is_reported_once(
 def test_the_waiting_jobs_are_counted_and_not_searched(
     make_bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise, cancelling all of thousands of lines would block the window for seconds."""
+    """Otherwise, cancelling thousands of lines would block the window for seconds."""
     bench = make_bench()
     bench.add_voice()
     window = bench.open_window()
