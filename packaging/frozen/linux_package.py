@@ -25,7 +25,7 @@ _DATA = Path(__file__).with_name("linux")
 _ROOT = Path(__file__).resolve().parents[2]
 # Not in /opt: no Debian package owns it, so removing the package would remove it.
 PROGRAM_FOLDER = PurePosixPath("usr", "lib", NAME)
-_LARGEST_ICON_PIXELS = 512
+_MAX_ICON_PIXELS = 512
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _DESCRIPTION = """\
 read texts aloud in any voice, on your own computer
@@ -85,7 +85,7 @@ def desktop_files(icons: Path, release: Release) -> dict[PurePosixPath, bytes]:
         hicolor / "scalable" / "apps" / f"{NAME}.svg": PICTURE.read_bytes(),
     }
     for size in SIZES_PIXELS:
-        if size <= _LARGEST_ICON_PIXELS:
+        if size <= _MAX_ICON_PIXELS:
             picture = (icons / f"{NAME}-{size}.png").read_bytes()
             files[hicolor / f"{size}x{size}" / "apps" / f"{NAME}.png"] = picture
     return files

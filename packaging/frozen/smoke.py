@@ -26,8 +26,8 @@ _TOOLS = (
     "openbox", "libfile-mimeinfo-perl", "ffmpeg",
 )  # fmt: skip
 # Far below the quietest speech of the bundled voices, and above silence.
-_LEAST_LOUDNESS = 0.005
-_LEAST_SECONDS = 1.0
+_MIN_LOUDNESS = 0.005
+_MIN_SECONDS = 1.0
 # Otherwise apt keeps dependencies that a test tool suggests, as ffmpeg's libraries suggest PortAudio.
 _AS_BEFORE = ("-oAPT::AutoRemove::SuggestsImportant=false", "-oAPT::AutoRemove::RecommendsImportant=false")
 # Changed by the installation of any package.
@@ -127,7 +127,7 @@ def _faults_of_sound(path: Path) -> list[str]:
         return [f"{path.name} was not made"]
     seconds, level = loudness(path)
     print(f"{path.name}: {seconds:.1f} s audible, root mean square {level:.3f}")
-    is_heard = seconds >= _LEAST_SECONDS and level >= _LEAST_LOUDNESS
+    is_heard = seconds >= _MIN_SECONDS and level >= _MIN_LOUDNESS
     return [] if is_heard else [f"{path.name} is silent"]
 
 

@@ -13,7 +13,7 @@ _SMOOTHED_FRAMES = 8
 # Ordinary words of every tokenizer, without bytes and special tokens.
 _FIRST_WORD, _LAST_WORD = 300, 600
 # The official schedule: first hop, largest hop (it doubles), and look-ahead, in tokens.
-_FIRST_HOP, _LARGEST_HOP, _LOOK_AHEAD = 25, 100, 3
+_FIRST_HOP, _MAX_HOP, _LOOK_AHEAD = 25, 100, 3
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def official_cuts(num_prompt_tokens: int, num_tokens: int) -> Iterator[Cut]:
     while num_tokens - start >= hop + extra + _LOOK_AHEAD:
         stop = start + hop + extra
         yield Cut(start, stop, stop + _LOOK_AHEAD, is_last=False)
-        start, extra, hop = stop, 0, min(2 * hop, _LARGEST_HOP)
+        start, extra, hop = stop, 0, min(2 * hop, _MAX_HOP)
     yield Cut(start, num_tokens, num_tokens, is_last=True)
 
 

@@ -9,9 +9,9 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio import paths
-from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
+from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
-_MOST_LINES = 2_000
+_MAX_LINES = 2_000
 
 
 class _Messenger(QObject):
@@ -31,7 +31,7 @@ class LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         line = self.format(record)
-        self.lines = [*self.lines[-_MOST_LINES:], line]
+        self.lines = [*self.lines[-_MAX_LINES:], line]
         self.messenger.written.emit(line)
 
 
@@ -42,8 +42,8 @@ class LogPanel(QWidget):
         super().__init__(parent)
         self._text = QPlainTextEdit(readOnly=True)
         self._text.setAccessibleName(self.tr("Log"))
-        self._text.setMinimumHeight(LEAST_LIST_PIXELS)
-        self._text.setMaximumBlockCount(_MOST_LINES)
+        self._text.setMinimumHeight(MIN_LIST_PIXELS)
+        self._text.setMaximumBlockCount(_MAX_LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlainText("\n".join(handler.lines))
         folder = QLabel(

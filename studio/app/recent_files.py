@@ -13,7 +13,7 @@ from studio.errors import StudioError
 from studio.settings import RECENT_FILES
 from studio.settings_store import Settings
 
-_MOST_FILES = 10
+_MAX_FILES = 10
 
 
 class RecentFiles(QObject):
@@ -45,7 +45,7 @@ class RecentFiles(QObject):
 
     def _set(self, paths: tuple[Path, ...]) -> None:
         try:
-            self._settings.change({RECENT_FILES: tuple(map(str, paths[:_MOST_FILES]))})
+            self._settings.change({RECENT_FILES: tuple(map(str, paths[:_MAX_FILES]))})
         except StudioError as error:
             self.failed.emit(error)
         self._fill()
@@ -72,7 +72,7 @@ class RecentFiles(QObject):
         )
 
     def _action(self, number: int, path: Path) -> QAction:
-        action = self.menu.addAction(f"&{number % _MOST_FILES} {path.name.replace('&', '&&')}")
+        action = self.menu.addAction(f"&{number % _MAX_FILES} {path.name.replace('&', '&&')}")
         action.setToolTip(str(path))
         action.triggered.connect(lambda: self.open_requested.emit(path))
         return action

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from studio.errors import NoScreen
 
-_LONGEST_WAIT_SECONDS = 2.0
+_MAX_WAIT_SECONDS = 2.0
 _X, _WAYLAND = "xcb", "wayland"
 
 
@@ -34,7 +34,7 @@ def x_answers(display: str) -> bool:
 def wayland_answers(display: str) -> bool:
     """Return whether a Wayland compositor accepts connections on ``display``."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_LONGEST_WAIT_SECONDS)
+        connection.settimeout(_MAX_WAIT_SECONDS)
         try:
             connection.connect(str(Path(os.environ.get("XDG_RUNTIME_DIR", "/run"), display)))
         except OSError:

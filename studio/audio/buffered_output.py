@@ -24,17 +24,17 @@ _FADE_SECONDS = 0.01
 # Amount buffered before playback resumes after a dropout. It is doubled after each further dropout, because a few long
 # pauses are easier to follow than stuttering.
 _REFILL_SECONDS = 0.5
-_LONGEST_REFILL_SECONDS = 4.0
+_MAX_REFILL_SECONDS = 4.0
 # Devices drop up to their latency of queued samples when they close (seen with ALSA on PulseAudio).
 _TAIL_MARGIN_SECONDS = 0.1
-_LONGEST_FADE_WAIT_SECONDS = 0.3
+_MAX_FADE_WAIT_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _DEAD_AFTER_TICKS = 50
 # Two underruns within this much audio enlarge the device's buffer.
 _UNDERRUN_WINDOW_SECONDS = 30.0
 # Longest wait until the rest is played: a multiple of its duration, but at least this many seconds.
 _DRAIN_TIMEOUT_FACTOR = 4.0
-_LEAST_DRAIN_TIMEOUT_SECONDS = 20.0
+_MIN_DRAIN_TIMEOUT_SECONDS = 20.0
 
 
 class SampleRing:
@@ -198,9 +198,9 @@ class BufferedOutput:
             return
         if self._state is _State.PLAYING and self._output.is_running:
             self._state = _State.FADING
-            if self._silenced.wait(_LONGEST_FADE_WAIT_SECONDS):
+            if self._silenced.wait(_MAX_FADE_WAIT_SECONDS):
                 # The fade is queued in the device; closing the device before the fade has been played causes a click.
-                time.sleep(min(self._output.latency_seconds, _LONGEST_FADE_WAIT_SECONDS))
+                time.sleep(min(self._output.latency_seconds, _MAX_FADE_WAIT_SECONDS))
         self._state = _State.SILENT
         self._consumed.set()
         self._close()
@@ -223,7 +223,7 @@ class BufferedOutput:
                 self._wait_for_device()
 
     def _wait_until_silent(self, num_samples: int) -> None:
-        timeout_seconds = max(_DRAIN_TIMEOUT_FACTOR * self.buffered_seconds, _LEAST_DRAIN_TIMEOUT_SECONDS)
+        timeout_seconds = max(_DRAIN_TIMEOUT_FACTOR * self.buffered_seconds, _MIN_DRAIN_TIMEOUT_SECONDS)
         deadline = time.monotonic() + timeout_seconds
         while self._num_silent_after_end < num_samples and self._is_open:
             self._wait_for_device()
@@ -313,7 +313,7 @@ class BufferedOutput:
         _fade(last[-self._fade_samples :], 1.0, 0.0)
         refill_samples = round(self._refill_seconds * self._output.sample_rate)
         self._start_samples = min(refill_samples, self._ring.capacity_samples)
-        self._refill_seconds = min(2 * self._refill_seconds, _LONGEST_REFILL_SECONDS)
+        self._refill_seconds = min(2 * self._refill_seconds, _MAX_REFILL_SECONDS)
         self._is_after_gap = True
         self._state = _State.COLLECTING
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from studio.audio.resampling import Samples
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED, TimeStretch
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED, TimeStretch
 
-QUIETEST_GAIN_DB = -24.0
-LOUDEST_GAIN_DB = 12.0
-LONGEST_FADE_SECONDS = 10.0
+MIN_GAIN_DB = -24.0
+MAX_GAIN_DB = 12.0
+MAX_FADE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class AudioEdits:
     fade_out_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        assert SLOWEST_SPEED <= self.speed <= FASTEST_SPEED
+        assert MIN_SPEED <= self.speed <= MAX_SPEED
         assert min(self.trim_start_seconds, self.trim_end_seconds, self.fade_in_seconds, self.fade_out_seconds) >= 0.0
 
     def seconds(self, recorded_seconds: float) -> float:

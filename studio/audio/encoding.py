@@ -15,7 +15,7 @@ from studio.messages import did_you_mean
 
 _ANY_RATE = frozenset({8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
 # The header of a WAV file counts bytes in 32 bits. Some of them are left for the tags.
-_LARGEST_WAV_BYTES = 2**32 - 2**20
+_MAX_WAV_BYTES = 2**32 - 2**20
 _FRAME_OF_NAME = {
     "title": b"TIT2",
     "artist": b"TPE1",
@@ -45,7 +45,7 @@ class SoundEncoding:
 
     def holding(self, num_samples: int) -> SoundEncoding:
         """Return this encoding, or RF64 for a WAV file that would exceed 4 GB."""
-        if self.file_format != "WAV" or num_samples * (self.num_bytes or 0) <= _LARGEST_WAV_BYTES:
+        if self.file_format != "WAV" or num_samples * (self.num_bytes or 0) <= _MAX_WAV_BYTES:
             return self
         return replace(self, file_format="RF64")
 

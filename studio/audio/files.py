@@ -23,19 +23,17 @@ from studio.storage.atomic_file import commit, new_part
 from studio.storage.disk import write_error
 
 # The highest rate of common recorders. Files with a higher rate are resampled while they are read.
-HIGHEST_SAMPLE_RATE = 192_000
+MAX_SAMPLE_RATE = 192_000
 _IMPOSSIBLE_RATE = 10_000_000
 _BLOCK_VALUES = 1 << 19  # number of samples of all channels
-_MOST_CHANNELS = 64
-_MOST_SAMPLES = 1 << 29  # 2 GB of mono samples, three hours at 48 kHz
+_MAX_CHANNELS = 64
+_MAX_SAMPLES = 1 << 29  # 2 GB of mono samples, three hours at 48 kHz
 # Lengths in headers written by recorders that could not seek back to write the real length.
 _UNKNOWN_DATA_SIZES = (0, 0x7FFFFFFF, 0xFFFFFFFF)
-_LARGEST_MISSING_SHARE = 0.01
+_MAX_MISSING_SHARE = 0.01
 
 
-def read_audio(
-    path: Path, *, longest_seconds: float | None = None, highest_rate: int = HIGHEST_SAMPLE_RATE
-) -> Waveform:
+def read_audio(path: Path, *, longest_seconds: float | None = None, highest_rate: int = MAX_SAMPLE_RATE) -> Waveform:
     """Read a file as mono (mean of the channels), at its own sample rate or at most ``highest_rate``.
 
     The file is decoded in blocks, so that memory holds only the mono samples. WAV, FLAC, OGG and MP3 are always
@@ -53,8 +51,8 @@ def read_audio(
         sample_rate = rate
         num_samples += len(block)
         blocks.append(block)
-        if num_samples > _MOST_SAMPLES:
-            raise clip_too_long(path, _MOST_SAMPLES / rate)
+        if num_samples > _MAX_SAMPLES:
+            raise clip_too_long(path, _MAX_SAMPLES / rate)
     if num_samples == 0:
         raise UnreadableClip("{file} contains no audio.", remedy="Record or save it again.", file=path.name)
     return Waveform(np.concatenate(blocks), sample_rate)
@@ -136,7 +134,7 @@ def _read_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
     with file:
         if file.format == "WAV" and _is_cut_short(path):
             raise _truncated(path)
-        if file.channels > _MOST_CHANNELS:
+        if file.channels > _MAX_CHANNELS:
             raise UnreadableClip(
                 "{file} has {channels} channels.",
                 remedy="Save it again with one or two channels.",
@@ -161,7 +159,7 @@ def _is_cut_short(path: Path) -> bool:
             chunk_size = int.from_bytes(header[4:], "little")
             if header[:4] == b"data":
                 missing = position + chunk_size - file_size
-                return chunk_size not in _UNKNOWN_DATA_SIZES and missing > _LARGEST_MISSING_SHARE * chunk_size
+                return chunk_size not in _UNKNOWN_DATA_SIZES and missing > _MAX_MISSING_SHARE * chunk_size
             position = file.seek(position + chunk_size + chunk_size % 2)
     return False
 

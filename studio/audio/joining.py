@@ -7,7 +7,7 @@ import numpy as np
 from studio.audio.resampling import Samples
 
 CROSSFADE_SECONDS = 0.02
-LONGEST_CROSSFADE_SECONDS = 1.0
+MAX_CROSSFADE_SECONDS = 1.0
 FRAME_SECONDS = 0.01
 # Frames that are this much quieter than the loudest ones are pauses.
 SPEECH_RANGE_DB = 35.0
@@ -16,9 +16,9 @@ _SEARCH_SECONDS = 0.15
 # A place this far from the requested one must be this much quieter to be preferred.
 _DISTANCE_DB = 6.0
 MARGIN_SECONDS = 0.04  # length of the silence kept around speech
-_LEAST_SPEECH_SECONDS = 0.2
-_LARGEST_GAIN_DB = 12.0
-_LARGEST_PEAK = 0.99
+_MIN_SPEECH_SECONDS = 0.2
+_MAX_GAIN_DB = 12.0
+_MAX_PEAK = 0.99
 
 
 def time_at_share(samples: Samples, sample_rate: int, share: float) -> float:
@@ -113,16 +113,16 @@ def at_level_of(part: Samples, rest: Samples, replaced: Samples, *, sample_rate:
     level = _speech_level(part, sample_rate)
     if wanted is None or level is None:
         return part
-    gain = 10 ** (np.clip(20 * np.log10(wanted / level), -_LARGEST_GAIN_DB, _LARGEST_GAIN_DB) / 20)
+    gain = 10 ** (np.clip(20 * np.log10(wanted / level), -_MAX_GAIN_DB, _MAX_GAIN_DB) / 20)
     peak = float(np.abs(part).max())
-    scaled: Samples = (part * min(gain, _LARGEST_PEAK / peak)).astype(np.float32)
+    scaled: Samples = (part * min(gain, _MAX_PEAK / peak)).astype(np.float32)
     return scaled
 
 
 def _speech_level(samples: Samples, sample_rate: int) -> float | None:
     """Return the root mean square of the speech; None if there is too little speech to tell."""
     is_speech = _is_speech(samples, sample_rate)
-    if is_speech.sum() * FRAME_SECONDS < _LEAST_SPEECH_SECONDS:
+    if is_speech.sum() * FRAME_SECONDS < _MIN_SPEECH_SECONDS:
         return None
     powers = 10 ** (frame_levels(samples, sample_rate)[is_speech] / 10)
     return float(np.sqrt(powers.mean()))

@@ -35,7 +35,7 @@ MEDIA_SUFFIXES = frozenset(
     | {".3gp", ".asf", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"}
 )
 _SILENCE_SECONDS = 30.0  # time without output before ffmpeg counts as stalled
-_LONGEST_SECONDS = 4 * 3600
+_MAX_SECONDS = 4 * 3600
 _CHUNK_BYTES = 1 << 18
 # Folders of Homebrew and MacPorts, which are not on the PATH of an app started from the macOS desktop.
 _MORE_FOLDERS = ("/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin")
@@ -43,7 +43,7 @@ _MORE_FOLDERS = ("/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin")
 # encoding, sample rate, number of channels.
 _AU_HEADER = struct.Struct(">4sIIIII")
 _AU_FLOAT = 6
-_MOST_CHANNELS = 64
+_MAX_CHANNELS = 64
 _NO_TRACK = b"matches no streams"
 # FFmpeg's names of the formats that contain audio. Without this list, ffmpeg also follows playlists, whatever their
 # suffix, so an untrusted file could make it read other files on this computer.
@@ -158,15 +158,15 @@ def read_with_ffmpeg(program: Path, path: Path) -> Iterator[tuple[Samples, int]]
             if len(rest) < _AU_HEADER.size or len(rest) < _AU_HEADER.unpack_from(rest)[1]:
                 continue
             name, start, _, encoding, rate, num_channels = _AU_HEADER.unpack_from(rest)
-            if (name, encoding) != (b".snd", _AU_FLOAT) or not 0 < num_channels <= _MOST_CHANNELS or not rate:
+            if (name, encoding) != (b".snd", _AU_FLOAT) or not 0 < num_channels <= _MAX_CHANNELS or not rate:
                 raise _not_a_sound_file(path)
             rest = rest[start:]
         num_whole = len(rest) // (4 * num_channels)
         sound = np.frombuffer(rest, ">f4", num_whole * num_channels).reshape(num_whole, num_channels)
         rest = rest[4 * num_channels * num_whole :]
         num_samples += num_whole
-        if num_samples > _LONGEST_SECONDS * rate:
-            raise clip_too_long(path, _LONGEST_SECONDS)
+        if num_samples > _MAX_SECONDS * rate:
+            raise clip_too_long(path, _MAX_SECONDS)
         yield sound.mean(axis=1, dtype=np.float32), rate
     if not num_channels:
         raise _not_a_sound_file(path)

@@ -15,7 +15,7 @@ from studio.errors import NoAudioDevice
 
 # Fills the whole array. The flag is True if the device has underrun since the last call.
 FillCallback = Callable[[Samples, bool], None]
-LONGEST_BUFFER_SECONDS = 1.2
+MAX_BUFFER_SECONDS = 1.2
 
 
 class OutputStream(Protocol):
@@ -55,7 +55,7 @@ class LatencyPolicy:
 
     def grow(self) -> bool:
         """Double the buffer. Return False if stopping and the cursor would then lag too far behind."""
-        if 2 * self.seconds > LONGEST_BUFFER_SECONDS:
+        if 2 * self.seconds > MAX_BUFFER_SECONDS:
             return False
         self.seconds *= 2
         return True

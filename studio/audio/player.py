@@ -28,7 +28,7 @@ _WAIT_SECONDS = 0.1
 _BEFORE_NEXT_DEVICE_SECONDS = 0.3
 # Playback ends after more failures of the default device than this. The count restarts when the device has played for
 # ``_FAILURE_RESET_SECONDS`` without a failure.
-_MOST_FAILURES = 3
+_MAX_FAILURES = 3
 _FAILURE_RESET_SECONDS = 10.0
 
 
@@ -166,7 +166,7 @@ class Player:
                 self._remember_position()
                 self._on_device_lost(self, error)
                 num_failures = 1 if heard_seconds > _FAILURE_RESET_SECONDS else num_failures + 1
-                if device is None and num_failures > (_MOST_FAILURES if heard_seconds else 1):
+                if device is None and num_failures > (_MAX_FAILURES if heard_seconds else 1):
                     return PlaybackEnd.NO_DEVICE
                 device = None
                 self._is_stopped.wait(_BEFORE_NEXT_DEVICE_SECONDS)

@@ -19,7 +19,7 @@ from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice
 
-_LONGEST_SECONDS = 120.0
+_MAX_SECONDS = 120.0
 _GOOD_RATES = (48_000, 44_100)
 
 # Receives new samples of shape (n,), and whether samples were lost before them. Called on the device's thread.
@@ -82,7 +82,7 @@ class Recorder:
         self,
         device: str | None = None,
         *,
-        longest_seconds: float = _LONGEST_SECONDS,
+        longest_seconds: float = _MAX_SECONDS,
         open_input: OpenInput = open_input,
     ) -> None:
         self._blocks: deque[tuple[Samples, bool]] = deque()

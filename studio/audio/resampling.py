@@ -19,7 +19,7 @@ Samples = npt.NDArray[np.float32]
 _ZERO_CROSSINGS = 6
 _ROLLOFF = 0.99
 # A table of this size (8 MB) covers all usual rates; 44 056 to 24 000 Hz would need 17 million numbers.
-_LARGEST_TABLE = 1_000_000
+_MAX_TABLE = 1_000_000
 _BLOCK_ROWS = 8192
 
 
@@ -31,7 +31,7 @@ def resample(samples: Samples, from_rate: int, to_rate: int) -> Samples:
         return samples
     num_out = -(-len(samples) * step_out // step_in)
     reach = _reach(step_in, step_out)
-    if step_out * (step_in + 2 * reach) > _LARGEST_TABLE:
+    if step_out * (step_in + 2 * reach) > _MAX_TABLE:
         return resample_steeply(samples, from_rate, to_rate)
     return _windowed_sinc(samples, step_in, step_out)[:num_out]
 

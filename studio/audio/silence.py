@@ -21,13 +21,13 @@ from studio.audio.resampling import Samples
 
 DEFAULT_PAUSE_SECONDS = 0.3
 DEFAULT_ENDS_SECONDS = 0.1
-SHORTEST_KEPT_SECONDS = 0.05
-LONGEST_KEPT_SECONDS = 5.0
+MIN_KEPT_SECONDS = 0.05
+MAX_KEPT_SECONDS = 5.0
 # Between two words, breaths and noise are also part of the pause.
 _RANGE_BETWEEN_WORDS_DB = 25.0
 # 95 % of the word times are at least this accurate.
 _WORD_ERROR_SECONDS = 0.12
-_SHORTEST_CUT_SECONDS = CROSSFADE_SECONDS
+_MIN_CUT_SECONDS = CROSSFADE_SECONDS
 _TIE = 1.05  # places whose powers differ by less than this factor are equally quiet
 
 
@@ -44,7 +44,7 @@ class SilenceLimits:
     ends_seconds: float = DEFAULT_ENDS_SECONDS
 
     def __post_init__(self) -> None:
-        assert min(self.pause_seconds, self.ends_seconds) >= SHORTEST_KEPT_SECONDS
+        assert min(self.pause_seconds, self.ends_seconds) >= MIN_KEPT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Pauses:
         is_end = span.start == 0 or span.end == self.num_samples
         kept = round((limits.ends_seconds if is_end else limits.pause_seconds) * self.sample_rate)
         length = span.num_samples - kept
-        return length if length >= _SHORTEST_CUT_SECONDS * self.sample_rate else 0
+        return length if length >= _MIN_CUT_SECONDS * self.sample_rate else 0
 
     def _quietest_start(self, power: np.ndarray[tuple[int], np.dtype[np.float64]], span: Span, length: int) -> int:
         """Return where to cut ``length`` samples so that both edges are quiet, if possible in the middle of the pause.

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from studio.audio.resampling import Samples
 
-SLOWEST_SPEED = 0.5
-FASTEST_SPEED = 2.0
+MIN_SPEED = 0.5
+MAX_SPEED = 2.0
 
 _WINDOW_SECONDS = 0.032
 # Search range to each side. Both sides together are one period of the deepest voices (62 Hz).
@@ -27,7 +27,7 @@ class TimeStretch:
     """Time stretch of one stream. ``n`` samples of input give ``round(n / speed)`` samples of output."""
 
     def __init__(self, speed: float, sample_rate: int) -> None:
-        assert SLOWEST_SPEED <= speed <= FASTEST_SPEED
+        assert MIN_SPEED <= speed <= MAX_SPEED
         self._speed = speed
         self._hop = round(_WINDOW_SECONDS * sample_rate / 2)
         self._search = round(_SEARCH_SECONDS * sample_rate)

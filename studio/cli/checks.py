@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from studio.export.line_checks import LineCheck
-from studio.take_checks.policy import DEFAULT_RETRIES, MOST_RETRIES, CheckMode, CheckPolicy
+from studio.take_checks.policy import DEFAULT_RETRIES, MAX_RETRIES, CheckMode, CheckPolicy
 from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
 from studio.take_checks.sentences import reason, verdict_name
@@ -23,7 +23,7 @@ def add_check_options(parser: argparse.ArgumentParser) -> None:
         "--retries",
         type=_num_retries,
         metavar="N",
-        help=f"with --check: maximum number of retries per line, 0 to {MOST_RETRIES} (default {DEFAULT_RETRIES})",
+        help=f"with --check: maximum number of retries per line, 0 to {MAX_RETRIES} (default {DEFAULT_RETRIES})",
     )
     group.add_argument("--strict", action="store_true", help="with --check: find smaller problems, too")
 
@@ -41,8 +41,8 @@ def check_policy(arguments: argparse.Namespace) -> CheckPolicy | None:
 
 
 def _num_retries(words: str) -> int:
-    if not words.isdecimal() or int(words) > MOST_RETRIES:
-        raise argparse.ArgumentTypeError(f"{words} is not a number from 0 to {MOST_RETRIES}")
+    if not words.isdecimal() or int(words) > MAX_RETRIES:
+        raise argparse.ArgumentTypeError(f"{words} is not a number from 0 to {MAX_RETRIES}")
     return int(words)
 
 

@@ -51,7 +51,7 @@ def add_dubbing_options(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=float,
         default=(DEFAULT_SLOWEST, DEFAULT_FASTEST),
-        metavar=("SLOWEST", "FASTEST"),
+        metavar=("MIN", "MAX"),
         help=f"with --fit: limits of the change of speed (default {DEFAULT_SLOWEST} {DEFAULT_FASTEST})",
     )
     group.add_argument("--fit-short", action="store_true", help="with --fit: also slow down lines that are shorter")

@@ -47,7 +47,7 @@ _MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last li
 MISSING_STYLE = "missing-style"
 # Prefix of the warning about takes that were spoken as drafts.
 DRAFT = "draft"
-_MOST_NUMBERS = 10
+_MAX_NUMBERS = 10
 READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
 
 
@@ -397,4 +397,4 @@ class Speaking:
 
 
 def _few(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers[:_MOST_NUMBERS])) + (", …" if len(numbers) > _MOST_NUMBERS else "")
+    return ", ".join(map(str, numbers[:_MAX_NUMBERS])) + (", …" if len(numbers) > _MAX_NUMBERS else "")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
 from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
@@ -267,7 +267,7 @@ def add_style_options(parser: argparse.ArgumentParser) -> None:
 
 def add_speech_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--speed", type=_speed, default=1.0, help=f"speaking rate, {SLOWEST_SPEED:g} to {FASTEST_SPEED:g} (default 1)"
+        "--speed", type=_speed, default=1.0, help=f"speaking rate, {MIN_SPEED:g} to {MAX_SPEED:g} (default 1)"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="random seed for sampling (default 0)")
     parser.add_argument(
@@ -298,8 +298,8 @@ def add_silence_option(parser: argparse._ActionsContainer) -> None:
 
 def _speed(text: str) -> float:
     speed = float(text)
-    if not SLOWEST_SPEED <= speed <= FASTEST_SPEED:
-        raise argparse.ArgumentTypeError(f"{text} is not between {SLOWEST_SPEED:g} and {FASTEST_SPEED:g}")
+    if not MIN_SPEED <= speed <= MAX_SPEED:
+        raise argparse.ArgumentTypeError(f"{text} is not between {MIN_SPEED:g} and {MAX_SPEED:g}")
     return speed
 
 

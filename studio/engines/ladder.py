@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from studio.engines.manifest import FailureRecord, Manifest
 from studio.engines.overview import CandidateView, Status
-from studio.engines.store import MOST_FAILURES
+from studio.engines.store import MAX_FAILURES
 from studio.messages import Message, wording
 
 # Smaller gains are within the variation between measurements.
@@ -60,7 +60,7 @@ def status_of(
 
 
 def _after_failure(attempts: FailureRecord | None, failed_now: Message | None) -> tuple[Status, Message]:
-    if attempts is not None and attempts.num_failures >= MOST_FAILURES:
+    if attempts is not None and attempts.num_failures >= MAX_FAILURES:
         return Status.BACKED_OFF, wording(
             "it failed {count} times and is not tried again automatically; last failure: {reason}",
             count=attempts.num_failures,

@@ -45,7 +45,7 @@ _CLIP = "Ada.wav"
 _TRANSCRIPT = "The morning train was quiet, and nobody seemed to be in a hurry."
 _TEXT = "The harbour was still, and the only sound was that of the water moving against the old boats along the pier."
 _TOKENIZER_RATE = 16_000
-_LARGEST_SCORES = 256
+_MAX_SCORES = 256
 FRAMES_PER_CHUNK = 50
 
 Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -181,7 +181,7 @@ class LogitsRecorder:
         self._kept: list[torch.Tensor] = []
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
-        if len(self._kept) < _LARGEST_SCORES:
+        if len(self._kept) < _MAX_SCORES:
             self._kept.append(logits.detach().to("cpu", torch.float32, copy=True))
         if isinstance(self._sampler, Sequence):
             return self._sampler[len(history)]

@@ -37,7 +37,7 @@ _LOCK_PAUSE_SECONDS = 0.05
 _PLAIN_NAME = re.compile(r"[\w-][\w.+-]*")
 DEFAULT_LIMIT_BYTES = 20 << 30
 # One failure may be temporary (a driver update, a full disk); after two there is no automatic retry.
-MOST_FAILURES = 2
+MAX_FAILURES = 2
 
 
 class EngineStore:
@@ -187,7 +187,7 @@ class EngineStore:
     def num_backed_off(self) -> int:
         """Return the number of candidates that failed too often to be retried automatically."""
         found = (read_attempts(path) for path in self._attempts.glob("*.json"))
-        return sum(attempts is not None and attempts.num_failures >= MOST_FAILURES for attempts in found)
+        return sum(attempts is not None and attempts.num_failures >= MAX_FAILURES for attempts in found)
 
     def is_being_built(self, key: str) -> bool:
         """Return whether any process is building ``key``."""

@@ -50,7 +50,7 @@ _EMBEDDING_ERROR_LIMITS = {
     Precision.INT4: 5e-2,
 }
 # Rounding can turn a tokenizer's code into a neighbouring one.
-_LEAST_AGREEMENT = {
+_MIN_AGREEMENT = {
     Precision.FLOAT32: 0.99,
     Precision.FLOAT16: 0.97,
     Precision.BFLOAT16: 0.97,
@@ -102,10 +102,10 @@ def _rejection(stage: Stage, precision: Precision, found: Verification) -> Messa
             distance=found.mel_distance_db,
             limit=_MEL_DISTANCE_LIMITS_DB[precision],
         )
-    if stage is Stage.SPEECH_TOKENIZER and (found.agreement or 0.0) < _LEAST_AGREEMENT[precision]:
+    if stage is Stage.SPEECH_TOKENIZER and (found.agreement or 0.0) < _MIN_AGREEMENT[precision]:
         return wording(
             "only {agreement:.1%} of its tokens match, fewer than {limit:.0%}",
             agreement=found.agreement or 0.0,
-            limit=_LEAST_AGREEMENT[precision],
+            limit=_MIN_AGREEMENT[precision],
         )
     return None

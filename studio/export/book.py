@@ -15,7 +15,7 @@ from studio.project.details import ProjectDetails
 from studio.project.lines import Heading, Line
 from studio.storage.disk import require_regular_file
 
-_LARGEST_COVER_BYTES = 10 << 20
+_MAX_COVER_BYTES = 10 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read_cover(path: Path) -> bytes:
     """Return the content of an image file. Raise ``UnusableSetting`` unless it is a JPEG or PNG image of usual size."""
     try:
         require_regular_file(path)
-        image = path.read_bytes() if path.stat().st_size <= _LARGEST_COVER_BYTES else b""
+        image = path.read_bytes() if path.stat().st_size <= _MAX_COVER_BYTES else b""
     except OSError as error:
         raise UnusableSetting(
             "The cover {path} cannot be read ({reason}).", remedy="Choose another image.", path=path, reason=error
@@ -72,7 +72,7 @@ def read_cover(path: Path) -> bytes:
             "{file} is not a JPEG or PNG image of at most {size} MB.",
             remedy="Choose another image, or save it as JPEG.",
             file=path.name,
-            size=_LARGEST_COVER_BYTES >> 20,
+            size=_MAX_COVER_BYTES >> 20,
         )
     return image
 

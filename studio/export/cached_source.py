@@ -22,7 +22,7 @@ from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.storage.disk import require_regular_file
 
-_MOST_BYTES = 4 * 2**30
+_MAX_BYTES = 4 * 2**30
 # Options that do not affect the audio.
 _INAUDIBLE_OPTIONS = (
     "loads_speech_lm",
@@ -41,7 +41,7 @@ class CachedSource:
     If the files in ``folder`` exceed ``most_bytes``, the least recently used are deleted at the start.
     """
 
-    def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MAX_BYTES) -> None:
         self._source = source
         self._folder = folder or paths.cache_folder() / "exported-speech"
         with writing(self._folder):

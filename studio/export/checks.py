@@ -19,13 +19,13 @@ from studio.storage.disk import free_bytes
 _SECONDS_PER_LETTER = 0.1
 _SECONDS_PER_WIDE_LETTER = 0.3
 _FIRST_WIDE_LETTER = "\u2e80"  # Chinese, Japanese and Korean
-_LEAST_SECONDS = 1.0
+_MIN_SECONDS = 1.0
 _TAKE_BYTES_PER_SECOND = 24_000 * 4
 _LOSSY_BYTES_PER_SECOND = 20_000
 _LOSSLESS_SHARE = 0.8  # size of FLAC relative to PCM
 _HEADER_BYTES = 4_096
 _MEGABYTE = 1_000_000
-_MOST_RANGES = 8
+_MAX_RANGES = 8
 
 
 class FindingKind(Enum):
@@ -210,7 +210,7 @@ def _joined_seconds(plan: ExportPlan, spoken_seconds: float) -> float:
 def expected_seconds(text: str) -> float:
     """Return an estimate of the time that ``text`` takes to speak."""
     wide = sum(letter >= _FIRST_WIDE_LETTER for letter in text)
-    return max(_LEAST_SECONDS, wide * _SECONDS_PER_WIDE_LETTER + (len(text) - wide) * _SECONDS_PER_LETTER)
+    return max(_MIN_SECONDS, wide * _SECONDS_PER_WIDE_LETTER + (len(text) - wide) * _SECONDS_PER_LETTER)
 
 
 def number_ranges(numbers: Sequence[int]) -> list[str]:
@@ -221,8 +221,8 @@ def number_ranges(numbers: Sequence[int]) -> list[str]:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
-    shown = [str(first) if first == last else f"{first}–{last}" for first, last in ranges[:_MOST_RANGES]]
-    return [*shown, *(["…"] if len(ranges) > _MOST_RANGES else [])]
+    shown = [str(first) if first == last else f"{first}–{last}" for first, last in ranges[:_MAX_RANGES]]
+    return [*shown, *(["…"] if len(ranges) > _MAX_RANGES else [])]
 
 
 def _error_of(find_voice: Callable[[str | None], object], name: str | None) -> StudioError | None:

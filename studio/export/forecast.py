@@ -11,7 +11,7 @@ from studio.export.plan import ExportPlan
 from studio.export.target_folder import Journal
 from studio.messages import wording
 
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 
 class FileChange(Enum):
@@ -40,8 +40,8 @@ def orphan_findings(found: Forecast) -> tuple[Finding, ...]:
     """Return a note about the orphans, if there are any."""
     if not found.orphans:
         return ()
-    names = [str(file) for file in found.orphans[:_MOST_NAMES]]
-    more = ["…"] if len(found.orphans) > _MOST_NAMES else []
+    names = [str(file) for file in found.orphans[:_MAX_NAMES]]
+    more = ["…"] if len(found.orphans) > _MAX_NAMES else []
     message = wording(
         "Files of earlier exports that this one does not contain are kept: {names} ({count}).",
         names=[*names, *more],

@@ -19,16 +19,16 @@ from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceRefe
 from studio.project.check_records import check_from, check_json
 from studio.project.check_request import check_request
 from studio.project.fields import Fields
-from studio.project.lines import LARGEST_SEED
+from studio.project.lines import MAX_SEED
 from studio.project.project import Project
 from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
-from studio.take_checks.policy import MOST_RETRIES, Attempts, CheckPolicy, speak_until_good
+from studio.take_checks.policy import MAX_RETRIES, Attempts, CheckPolicy, speak_until_good
 from studio.take_checks.records import TakeCheck, TakeMeasures, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 
-_MOST_EARLIER_TAKES = 400  # of all voices
+_MAX_EARLIER_TAKES = 400  # of all voices
 
 
 class CheckQueue(Protocol):
@@ -79,7 +79,7 @@ class LineChecker:
         self._policy = policy
         self._model_folder = model_folder
         self._known_words = known_words
-        self._earlier: deque[tuple[VoiceReference, TakeMeasures]] = deque(maxlen=_MOST_EARLIER_TAKES)
+        self._earlier: deque[tuple[VoiceReference, TakeMeasures]] = deque(maxlen=_MAX_EARLIER_TAKES)
 
     @property
     def policy(self) -> CheckPolicy:
@@ -142,9 +142,7 @@ class StoredChecks:
         check = None if fields is None else check_from(fields.object("check"))
         if fields is None or check is None or replaced:
             return None
-        return LineCheck(
-            check, fields.whole("seed", 0, LARGEST_SEED, 0), fields.whole("num_retries", 0, MOST_RETRIES, 0)
-        )
+        return LineCheck(check, fields.whole("seed", 0, MAX_SEED, 0), fields.whole("num_retries", 0, MAX_RETRIES, 0))
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{hashlib.sha256(key.encode('utf-8')).hexdigest()}.check.json"

@@ -28,8 +28,8 @@ _OVERSAMPLING = 4
 # The gain falls and rises over twice this time, which is longer than a period of a deep voice. A gain that followed
 # single periods would be audible as distortion.
 _LOOK_AHEAD_SECONDS = 0.010
-_MOST_PASSES = 4
-_LOWEST_DECIBELS = -120.0
+_MAX_PASSES = 4
+_MIN_DECIBELS = -120.0
 _BEYOND_SAMPLES = 64
 
 
@@ -130,7 +130,7 @@ class TruePeakMeter:
 
 def decibels_of(amplitude: float) -> float:
     """Return ``amplitude`` in decibels relative to full scale, at least -120."""
-    return max(_LOWEST_DECIBELS, float(20.0 * np.log10(max(amplitude, 1e-12))))
+    return max(_MIN_DECIBELS, float(20.0 * np.log10(max(amplitude, 1e-12))))
 
 
 def amplitude_of(decibels: float) -> float:
@@ -148,7 +148,7 @@ def limit(samples: Samples, sample_rate: int, ceiling_dbtp: float) -> Samples:
         return samples
     aim = ceiling
     limited = samples
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         gain = _smooth_gain(np.minimum(1.0, aim / np.maximum(peaks, aim)), sample_rate)
         limited = (samples * gain).astype(np.float32)
         excess = float(_peaks_between(limited).max()) / ceiling

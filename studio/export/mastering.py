@@ -13,11 +13,11 @@ from studio.errors import UnusableSetting
 from studio.export.loudness import amplitude_of, limit, loudness_lufs
 from studio.voices.loudness import FRAME_SECONDS, SILENCE_DBFS, frame_levels, loud_level
 
-LOUDEST_LUFS, QUIETEST_LUFS = -5.0, -40.0
+MAX_LUFS, MIN_LUFS = -5.0, -40.0
 # Audio that needs more gain is a breath or a hum, not quiet speech.
-_LARGEST_GAIN_DB = 24.0
+_MAX_GAIN_DB = 24.0
 _CLOSE_ENOUGH_LU = 0.05
-_MOST_CORRECTIONS = 4
+_MAX_CORRECTIONS = 4
 # The limit for formats that clip at full scale, if no other limit is set.
 _FULL_SCALE_DBTP = -0.1
 # Speech fades out: frames up to this much quieter than the loud syllables are still speech.
@@ -35,13 +35,13 @@ class LoudnessTarget:
     true_peak_dbtp: float = -1.0
 
     def __post_init__(self) -> None:
-        if not QUIETEST_LUFS <= self.lufs <= LOUDEST_LUFS:
+        if not MIN_LUFS <= self.lufs <= MAX_LUFS:
             raise UnusableSetting(
                 "The loudness {lufs:g} LUFS is out of range.",
                 remedy="Choose {quietest:g} to {loudest:g}; -16 is usual for podcasts, -19 for audiobooks.",
                 lufs=self.lufs,
-                quietest=QUIETEST_LUFS,
-                loudest=LOUDEST_LUFS,
+                quietest=MIN_LUFS,
+                loudest=MAX_LUFS,
             )
         if not -20.0 <= self.true_peak_dbtp <= 0.0:
             raise UnusableSetting(
@@ -114,16 +114,16 @@ def apply_loudness(
     if loudness is None:
         return samples
     aim = target.lufs + extra_gain_db
-    gain_db = min(_LARGEST_GAIN_DB, aim - loudness)
+    gain_db = min(_MAX_GAIN_DB, aim - loudness)
     result = samples
-    for _ in range(_MOST_CORRECTIONS):
+    for _ in range(_MAX_CORRECTIONS):
         amplified = samples * np.float32(amplitude_of(gain_db))
         result = limit(amplified, sample_rate, target.true_peak_dbtp)
         reached = loudness_lufs(result, sample_rate)
         # Compensate for loudness lost in the limiter.
         if result is amplified or reached is None or abs(aim - reached) < _CLOSE_ENOUGH_LU:
             break
-        gain_db = min(_LARGEST_GAIN_DB, gain_db + aim - reached)
+        gain_db = min(_MAX_GAIN_DB, gain_db + aim - reached)
     return result
 
 

@@ -37,18 +37,18 @@ FIELDS = {
     "chapter": "title of the chapter",
 }
 _ID = "id"
-_LONGEST_WINDOWS_PATH = 259
-_FEWEST_DIGITS = 3
+_MAX_WINDOWS_PATH = 259
+_MIN_DIGITS = 3
 _CHAPTER_DIGITS = 2
 _TEXT_CHARACTERS = 40
 # The limit is 255 bytes or UTF-16 units. The rest is reserved for the suffix and a number that avoids collisions.
-_LONGEST_STEM_BYTES = 200
-_MOST_PARTS = 4
+_MAX_STEM_BYTES = 200
+_MAX_PARTS = 4
 _SIGNS = regex.compile(r'[<>:"/\\|?*]+')
 _FORBIDDEN = regex.compile(r'[<>:"/\\|?*\p{C}]+')
 _BLANKS = regex.compile(r"\s+")
 _CHARACTERS = regex.compile(r"\X")  # grapheme clusters
-_LONGEST_CHARACTER = 12
+_MAX_CHARACTER = 12
 _RESERVED = regex.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=\.|$)", regex.IGNORECASE)
 _NAME_OF_EMPTY_TEXT = "untitled"
 # These characters are removed from the end of a text.
@@ -80,11 +80,11 @@ class NamePattern:
                 remedy="Close each { with a }.",
                 pattern=pattern,
             ) from error
-        if not 1 <= len(self._parts) <= _MOST_PARTS:
+        if not 1 <= len(self._parts) <= _MAX_PARTS:
             raise UnusableSetting(
                 "The name pattern creates too many folders.",
                 remedy="Use at most {most} slashes.",
-                most=_MOST_PARTS - 1,
+                most=_MAX_PARTS - 1,
             )
         for part in self._parts:
             for _, field, spec in part:
@@ -110,7 +110,7 @@ class NamePattern:
             "character": item.character,
             "chapter": item.chapter.title or project,
         }
-        num_digits = max(_FEWEST_DIGITS, len(str(num_items)))
+        num_digits = max(_MIN_DIGITS, len(str(num_items)))
         cells = {name.casefold(): cell for name, cell in item.columns.items()}
 
         def value(field: str | None, spec: str) -> str:
@@ -175,7 +175,7 @@ class UniqueNamer:
         return candidate
 
 
-def sanitize_filename(name: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
+def sanitize_filename(name: str, *, longest_bytes: int = _MAX_STEM_BYTES) -> str:
     """Return a file name like ``name``, without suffix, that every system accepts. It is never empty."""
     name = unicodedata.normalize("NFC", name.encode("utf-8", "ignore").decode("utf-8"))
     name = _BLANKS.sub(" ", _FORBIDDEN.sub(" ", name)).strip(" .")
@@ -192,7 +192,7 @@ def short_enough(
     if not is_windows:
         return stem
     # Twelve characters are reserved for a number against collisions.
-    room = _LONGEST_WINDOWS_PATH - 12 - len(f"{folder}/{stem.parent}/{suffix}")
+    room = _MAX_WINDOWS_PATH - 12 - len(f"{folder}/{stem.parent}/{suffix}")
     if room < 8:
         raise UnusableSetting(
             "The path {folder} is too long.",
@@ -219,8 +219,8 @@ def _shortened(text: str, longest: int) -> str:
     text = _BLANKS.sub(" ", text).strip().rstrip(_ENDINGS)
     if len(text) <= longest:
         return text
-    # A character has at most _LONGEST_CHARACTER code points, so the rest of the text is not needed.
-    characters = _CHARACTERS.findall(text[: longest * _LONGEST_CHARACTER])
+    # A character has at most _MAX_CHARACTER code points, so the rest of the text is not needed.
+    characters = _CHARACTERS.findall(text[: longest * _MAX_CHARACTER])
     if len(characters) <= longest:
         return "".join(characters)
     cut = "".join(characters[:longest])

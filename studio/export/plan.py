@@ -32,7 +32,7 @@ from studio.export.subtitles import LineTiming, SubtitleFormat
 from studio.export.target_folder import Origin
 
 SAMPLE_RATES = (24_000, 44_100, 48_000)
-LONGEST_PAUSE_SECONDS = 60.0
+MAX_PAUSE_SECONDS = 60.0
 MANIFEST_SUFFIX = ".csv"
 # Increase this after a change of the audio processing, so that all files are exported again.
 _SOUND_VERSION = 1
@@ -106,12 +106,12 @@ class ExportSettings:
                 sample_rate=self.sample_rate,
                 known=supported,
             )
-        if self.pause_seconds is not None and not 0.0 <= self.pause_seconds <= LONGEST_PAUSE_SECONDS:
+        if self.pause_seconds is not None and not 0.0 <= self.pause_seconds <= MAX_PAUSE_SECONDS:
             raise UnusableSetting(
                 "The pause {seconds:g} s is out of range.",
                 remedy="Choose 0 to {longest:g}.",
                 seconds=self.pause_seconds,
-                longest=LONGEST_PAUSE_SECONDS,
+                longest=MAX_PAUSE_SECONDS,
             )
 
         if self.joined_per is not FilePer.SCRIPT and not self.at_times:

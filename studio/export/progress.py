@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from studio.export.speech_source import ExportItem
 
 # With less measured work, no estimate is possible.
-_LEAST_SECONDS = 1.0
+_MIN_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Pace:
     @property
     def lines_per_minute(self) -> float | None:
         """Spoken lines per minute of speaking, or None while too little is measured."""
-        if not self._num_spoken or self._speaking_seconds < _LEAST_SECONDS:
+        if not self._num_spoken or self._speaking_seconds < _MIN_SECONDS:
             return None
         return 60.0 * self._num_spoken / self._speaking_seconds
 
@@ -91,7 +91,7 @@ class Pace:
             measured_seconds = self._speaking_seconds
         else:
             measured_seconds = self._writing_seconds + self._speaking_seconds
-        if (self._letters_left or self._lines_left) and measured_seconds < _LEAST_SECONDS:
+        if (self._letters_left or self._lines_left) and measured_seconds < _MIN_SECONDS:
             return None
         seconds_per_letter = self._speaking_seconds / max(1, self._letters_done)
         seconds_per_line = self._writing_seconds / max(1, self._lines_done)

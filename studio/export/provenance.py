@@ -11,11 +11,11 @@ import studio
 from studio.catalog.known import known_models
 from studio.storage.disk import require_regular_file
 
-_LONGEST_TAG = 200
+_MAX_TAG = 200
 # YAML front matter of a model card on Hugging Face or ModelScope.
 _CARD_HEADER = regex.compile(r"\A---\n(.*?)\n---\n", regex.DOTALL)
 _LICENCE = regex.compile(r"""^license:[ \t]*(["']?)([\w][\w.+ -]*)\1[ \t]*(?:#.*)?$""", regex.MULTILINE)
-_LARGEST_CARD_BYTES = 1 << 20
+_MAX_CARD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def licence_of_model(folder: Path) -> str:
     try:
         require_regular_file(folder / "README.md")
         with (folder / "README.md").open(encoding="utf-8") as card:
-            header = _CARD_HEADER.match(card.read(_LARGEST_CARD_BYTES))
+            header = _CARD_HEADER.match(card.read(_MAX_CARD_BYTES))
     except (OSError, ValueError):
         header = None
     licence = _LICENCE.search(header[1]) if header else None
@@ -57,4 +57,4 @@ def licence_of_model(folder: Path) -> str:
 
 def _one_line(text: str) -> str:
     words = " ".join(text.split())
-    return words if len(words) <= _LONGEST_TAG else f"{words[: _LONGEST_TAG - 1]}…"
+    return words if len(words) <= _MAX_TAG else f"{words[: _MAX_TAG - 1]}…"

@@ -29,20 +29,20 @@ from studio.export.target_folder import writing
 # Increase this after a change of the processing, so that all files are mastered again.
 MASTERING_VERSION = 1
 _SEGMENT_SECONDS = 20
-_SHORTEST_SEGMENT_SECONDS = 12
-_MOST_PASSES = 6
+_MIN_SEGMENT_SECONDS = 12
+_MAX_PASSES = 6
 _CLOSE_ENOUGH_DB = 0.05
-_LARGEST_GAIN_DB = 40.0
+_MAX_GAIN_DB = 40.0
 # The quiet end of a word belongs to the word, so attenuation starts after it, and ends before the next word.
 _AFTER_SPEECH_FRAMES, _BEFORE_SPEECH_FRAMES = 6, 4
-_SHORTEST_PAUSE_FRAMES = 20
+_MIN_PAUSE_FRAMES = 20
 _RAMP_FRAMES = 5
 _PAUSE_BELOW_SPEECH_DB = (18.0, 30.0)
 _PAUSE_ABOVE_FLOOR_DB = 8.0
 _TONE_SECONDS = 10
 _TONE_BAND_HZ = (40.0, 8_000.0)
 _SEED = 2017
-_LONGEST_TONE_SECONDS = 120.0
+_MAX_TONE_SECONDS = 120.0
 
 
 class SampleFile:
@@ -87,7 +87,7 @@ class SampleFile:
 
 def _quiet_cuts(powers: FloatArray, frame_samples: int) -> list[int]:
     cuts: list[int] = []
-    start, longest, shortest = 0, _SEGMENT_SECONDS * FRAMES_PER_SECOND, _SHORTEST_SEGMENT_SECONDS * FRAMES_PER_SECOND
+    start, longest, shortest = 0, _SEGMENT_SECONDS * FRAMES_PER_SECOND, _MIN_SEGMENT_SECONDS * FRAMES_PER_SECOND
     # Three frames: the limiter must have recovered from the peaks on both sides.
     levels = np.convolve(powers, np.ones(3), "same") if len(powers) > longest else powers
     while len(powers) - start > longest:
@@ -125,17 +125,17 @@ class StandardMastering:
     def master(self, body: SampleFile) -> Iterator[Samples]:
         """Yield ``body`` with room tone before and after it."""
         gain_db = self._initial_gain_db(body)
-        for _ in range(_MOST_PASSES):
+        for _ in range(_MAX_PASSES):
             reached = self._level(self._output(body, gain_db))
             if reached is None or abs(self._standard.aim - reached) < _CLOSE_ENOUGH_DB:
                 break
-            gain_db = min(_LARGEST_GAIN_DB, gain_db + self._standard.aim - reached)
+            gain_db = min(_MAX_GAIN_DB, gain_db + self._standard.aim - reached)
         yield from self._output(body, gain_db)
 
     def _initial_gain_db(self, body: SampleFile) -> float:
         powers = body.powers()
         rms = float(np.sqrt(powers.mean())) if len(powers) else 0.0
-        return 0.0 if rms < 1e-6 else min(_LARGEST_GAIN_DB, self._standard.aim - decibels_of(rms))
+        return 0.0 if rms < 1e-6 else min(_MAX_GAIN_DB, self._standard.aim - decibels_of(rms))
 
     def _level(self, audio: Iterator[Samples]) -> float | None:
         if self._standard.aims_at_rms:
@@ -185,7 +185,7 @@ class StandardMastering:
 def _pauses(powers: FloatArray) -> Iterator[tuple[int, int]]:
     """Yield the first and last frame of each pause, without the ends of the words around it."""
     speech_db = decibels_of(float(np.sqrt(powers.mean())))
-    width = min(_SHORTEST_PAUSE_FRAMES, len(powers))  # level of the quietest pause
+    width = min(_MIN_PAUSE_FRAMES, len(powers))  # level of the quietest pause
     windows = np.convolve(powers, np.full(width, 1 / width), "valid")
     floor_db = decibels_of(float(np.sqrt(max(0.0, windows.min()))))
     nearest, farthest = _PAUSE_BELOW_SPEECH_DB
@@ -193,7 +193,7 @@ def _pauses(powers: FloatArray) -> Iterator[tuple[int, int]]:
     is_quiet = np.concatenate([[False], powers < amplitude_of(gate_db) ** 2, [False]])
     changes = np.flatnonzero(np.diff(is_quiet.astype(np.int8)))
     for start, end in zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True):
-        if end - start < _SHORTEST_PAUSE_FRAMES:
+        if end - start < _MIN_PAUSE_FRAMES:
             continue
         first = start + (_AFTER_SPEECH_FRAMES if start else 0)
         last = end - (_BEFORE_SPEECH_FRAMES if end < len(powers) else 0)
@@ -227,5 +227,5 @@ def _at_level(samples: Samples, rms: float) -> Samples:
 
 def read_room_tone(path: Path, sample_rate: int) -> Samples:
     """Return a recording of room tone at ``sample_rate``. Raises the errors of ``read_audio``."""
-    waveform = read_audio(path, longest_seconds=_LONGEST_TONE_SECONDS)
+    waveform = read_audio(path, longest_seconds=_MAX_TONE_SECONDS)
     return resample_steeply(waveform.samples, waveform.sample_rate, sample_rate)

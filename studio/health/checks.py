@@ -45,11 +45,11 @@ from studio.voices.library import VoiceLibrary
 
 _MEBIBYTE = 1 << 20
 _GIBIBYTE = 1 << 30
-_LEAST_IN_GIBIBYTES = _GIBIBYTE // 10
+_MIN_IN_GIBIBYTES = _GIBIBYTE // 10
 # Needed by a released model in float32 with one voice. With less memory the system swaps.
 _COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
 _COMFORTABLE_DISK_BYTES = 10 * _GIBIBYTE
-_LEAST_DISK_BYTES = _GIBIBYTE // 4
+_MIN_DISK_BYTES = _GIBIBYTE // 4
 # Runs in a separate process, because this process does not import torch.
 _ENGINES_PROBE = ("-m", "studio.engines.installed")
 _ENGINE_SECONDS = 120.0
@@ -414,7 +414,7 @@ def check_folders() -> Iterator[Check]:
         if place is None or not _is_writable(place):
             found = wording("{folder} is not writable", folder=folder)
             yield Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
-        elif free < _LEAST_DISK_BYTES:
+        elif free < _MIN_DISK_BYTES:
             remedy = wording("Free disk space: the disk is almost full.")
             yield Check(subject, Verdict.LIMITED, found, remedy)
         elif folder == paths.cache_folder() and free < _COMFORTABLE_DISK_BYTES:
@@ -469,6 +469,6 @@ def _size(folder: Path) -> int:
 
 
 def in_gibibytes(num_bytes: int) -> Message:
-    if num_bytes < _LEAST_IN_GIBIBYTES:
+    if num_bytes < _MIN_IN_GIBIBYTES:
         return wording("{size:.0f} MB", size=num_bytes / _MEBIBYTE)
     return wording("{size:.1f} GB", size=num_bytes / _GIBIBYTE)

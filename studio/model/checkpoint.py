@@ -37,7 +37,7 @@ _QWEN_SIZES = {  # key in the file: (field of ``QwenConfig``, largest value)
     "num_attention_heads": ("num_heads", 256),
     "num_key_value_heads": ("num_kv_heads", 256),
 }
-_MOST_POSITIONS = 1 << 18  # the table of rotary positions is precomputed
+_MAX_POSITIONS = 1 << 18  # the table of rotary positions is precomputed
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _read_qwen(path: Path) -> QwenConfig:
         ) from error
     if not (
         all(_is_count(getattr(config, field), most) for field, most in _QWEN_SIZES.values())
-        and _is_count(config.max_positions, _MOST_POSITIONS)
+        and _is_count(config.max_positions, _MAX_POSITIONS)
         and config.hidden_size % (2 * config.num_heads) == 0  # rotary positions rotate pairs of values
         and config.num_heads % config.num_kv_heads == 0
         and config.rope_theta > 0

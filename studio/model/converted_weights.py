@@ -23,7 +23,7 @@ from studio.storage.atomic_file import atomic_path
 
 _log = logging.getLogger(__name__)
 # Beyond this number, the least recently used files are deleted. A model has up to five.
-_MOST_FILES = 16
+_MAX_FILES = 16
 _CHECKSUM = "checksum"
 # Names in the metadata: path of the source file, its size and time, and the kind of conversion.
 _SOURCE, _VERSION, _KIND = "source", "version", "kind"
@@ -98,7 +98,7 @@ def _write(path: Path, tensors: Tensors, facts: Mapping[str, str]) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         files = sorted(path.parent.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime)
         current = [file for file in files if file != path and not _is_stale(file, facts)]
-        for old in set(files) - set(current[max(0, len(current) - _MOST_FILES + 1) :]):
+        for old in set(files) - set(current[max(0, len(current) - _MAX_FILES + 1) :]):
             with contextlib.suppress(OSError):  # still mapped, on Windows
                 old.unlink()
         with atomic_path(path, syncs=False) as part:  # the checksum detects damage

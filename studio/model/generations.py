@@ -39,11 +39,11 @@ from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3
 from studio.text.whisper_vocabulary import NUM_WHISPER_TOKENS
 
 # Far above any released model, yet low enough to describe a network of these sizes in bounded time.
-_MOST_TOKENS = 1 << 20
-_MOST_MEL_BINS = 1024
-_MOST_HEADS = 256
-_MOST_BLOCKS = 256
-_LONGEST_NAME = 60  # longest class name in an error message
+_MAX_TOKENS = 1 << 20
+_MAX_MEL_BINS = 1024
+_MAX_HEADS = 256
+_MAX_BLOCKS = 256
+_MAX_NAME = 60  # longest class name in an error message
 _RATE_OF_25HZ, _TEXT_TOKENS_OF_25HZ = 25, 60_515
 _SAMPLE_RATE_1 = 22_050
 
@@ -102,7 +102,7 @@ class Generation:
             sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
             base_channels=section.integer("base_channels", low=8),
             f0_channels=section.section("f0_predictor").integer("cond_channels", low=8),
-            mel_bins=section.integer("in_channels", high=_MOST_MEL_BINS),
+            mel_bins=section.integer("in_channels", high=_MAX_MEL_BINS),
             num_harmonics=section.integer("nb_harmonics", high=64),
             sine_amplitude=section.number("nsf_alpha", low=0.0, high=1.0, default=0.1),
             noise_amplitude=section.number("nsf_sigma", low=0.0, high=1.0, default=0.003),
@@ -126,7 +126,7 @@ class Generation:
             sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
             window_samples=section.integer("win_size"),
             hop_samples=section.integer("hop_size"),
-            mel_bins=section.integer("num_mels", high=_MOST_MEL_BINS),
+            mel_bins=section.integer("num_mels", high=_MAX_MEL_BINS),
             min_hz=section.number("fmin", low=0.0, high=24_000.0),
             max_hz=section.optional_number("fmax", low=1.0, high=24_000.0),
         )
@@ -188,11 +188,11 @@ def _read_sampling(section: ConfigSection) -> SamplingOptions:
 def _speech_lm1(root: ConfigSection, _read_backbone: Callable[[], QwenConfig]) -> TransformerLMConfig:
     section = root.section("llm")
     config = TransformerLMConfig(
-        vocabulary_size=section.integer("text_token_size", high=_MOST_TOKENS),
+        vocabulary_size=section.integer("text_token_size", high=_MAX_TOKENS),
         text_embedding_size=section.integer("text_encoder_input_size"),
         text_encoder=_read_transformer(section.section("text_encoder")),
         decoder=_read_transformer(section.section("llm")),
-        layout=_layout1(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),
+        layout=_layout1(section.integer("speech_token_size", low=16, high=_MAX_TOKENS)),
         speaker_embedding_size=section.integer("spk_embed_dim", default=192),
         sampling=_read_sampling(section.section("sampling")),
     )
@@ -214,7 +214,7 @@ def _qwen_lm(
         text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=[5, 15])
         return SpeechLMConfig(
             backbone=read_backbone(),
-            layout=layout(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),
+            layout=layout(section.integer("speech_token_size", low=16, high=_MAX_TOKENS)),
             sampling=_read_sampling(section.section("sampling")),
             interleave_text_tokens=text_tokens,
             interleave_speech_tokens=speech_tokens,
@@ -226,9 +226,9 @@ def _qwen_lm(
 def _read_transformer(section: ConfigSection) -> RelativeTransformerConfig:
     return RelativeTransformerConfig(
         size=section.integer("output_size"),
-        num_heads=section.integer("attention_heads", high=_MOST_HEADS),
+        num_heads=section.integer("attention_heads", high=_MAX_HEADS),
         feed_forward_size=section.integer("linear_units"),
-        num_blocks=section.integer("num_blocks", high=_MOST_BLOCKS),
+        num_blocks=section.integer("num_blocks", high=_MAX_BLOCKS),
     )
 
 
@@ -265,7 +265,7 @@ def _flow1(root: ConfigSection) -> FlowConfig:
 def _read_unet(estimator: ConfigSection, channels: int) -> UNetConfig:
     return UNetConfig(
         channels=channels,
-        num_heads=estimator.integer("num_heads", high=_MOST_HEADS),
+        num_heads=estimator.integer("num_heads", high=_MAX_HEADS),
         head_size=estimator.integer("attention_head_dim"),
         num_mid_blocks=estimator.integer("num_mid_blocks", high=64),
         num_transformer_blocks=estimator.integer("n_blocks", high=16),
@@ -280,9 +280,9 @@ def _flow2(root: ConfigSection) -> FlowConfig:
         _flow_base(root),
         conformer=ConformerConfig(
             size=encoder.integer("output_size"),
-            num_heads=encoder.integer("attention_heads", high=_MOST_HEADS),
+            num_heads=encoder.integer("attention_heads", high=_MAX_HEADS),
             feed_forward_size=encoder.integer("linear_units"),
-            num_blocks=encoder.integer("num_blocks", high=_MOST_BLOCKS),
+            num_blocks=encoder.integer("num_blocks", high=_MAX_BLOCKS),
         ),
         unet=_read_unet(estimator, estimator.integers("channels", length=1)[0]),
     )
@@ -297,8 +297,8 @@ def _flow3(root: ConfigSection) -> FlowConfig:
         lookahead=LookAheadConfig(in_channels=lookahead.integer("in_channels"), channels=lookahead.integer("channels")),
         dit=DiTConfig(
             size=estimator.integer("dim"),
-            depth=estimator.integer("depth", high=_MOST_BLOCKS),
-            num_heads=estimator.integer("heads", high=_MOST_HEADS),
+            depth=estimator.integer("depth", high=_MAX_BLOCKS),
+            num_heads=estimator.integer("heads", high=_MAX_HEADS),
             head_size=estimator.integer("dim_head"),
             feed_forward_ratio=estimator.integer("ff_mult", high=64),
         ),
@@ -309,9 +309,9 @@ def _flow_base(root: ConfigSection) -> FlowConfig:
     section = root.section("flow")
     cfm = section.section("decoder").section("cfm_params").section("content")
     return FlowConfig(
-        num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
+        num_speech_tokens=section.integer("vocab_size", low=16, high=_MAX_TOKENS),
         input_size=section.integer("input_size"),
-        mel_bins=section.integer("output_size", high=_MOST_MEL_BINS),
+        mel_bins=section.integer("output_size", high=_MAX_MEL_BINS),
         speaker_embedding_size=section.integer("spk_embed_dim"),
         frames_per_token=section.integer("token_mel_ratio", high=16, default=2),
         lookahead_tokens=section.integer("pre_lookahead_len", high=64, default=3),
@@ -414,7 +414,7 @@ def detect_generation(folder: Path) -> tuple[Generation, Document]:
                 _require_streaming_flow(generation, document)
                 _require_released_rates(generation, document)
                 return generation, document
-    described = ", ".join(str(name)[:_LONGEST_NAME] for name in names)
+    described = ", ".join(str(name)[:_MAX_NAME] for name in names)
     raise UnknownGeneration(
         "{file} describes an unsupported model ({described}).",
         remedy="Use a CosyVoice-300M, CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
@@ -441,7 +441,7 @@ def _require_released_rates(generation: Generation, document: Document) -> None:
     """Raise ``UnknownGeneration`` for CosyVoice-300M-25Hz, and for other vocabularies and rates (specification A8)."""
     if generation.text_folder is not None:
         return
-    num_text_tokens = document.root.section("llm").integer("text_token_size", high=_MOST_TOKENS)
+    num_text_tokens = document.root.section("llm").integer("text_token_size", high=_MAX_TOKENS)
     token_rate = document.root.section("flow").integer("input_frame_rate", default=generation.token_rate)
     sample_rate = document.root.integer("sample_rate", high=48_000)
     if token_rate == _RATE_OF_25HZ or num_text_tokens == _TEXT_TOKENS_OF_25HZ:

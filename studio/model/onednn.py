@@ -13,14 +13,14 @@ import torch.nn.functional as F
 
 from studio.model.config import Precision
 
-_FEWEST_TIMED_PRODUCTS, _MOST_TIMED_PRODUCTS = 5, 45
+_MIN_TIMED_PRODUCTS, _MAX_TIMED_PRODUCTS = 5, 45
 _CLEAR_SPEEDUP = 1.5  # beyond it, further runs would not change the decision
 # Fifteen products take a few milliseconds, during which another program may occupy a core; further ones follow later.
 _PRODUCTS_AT_ONCE, _PAUSE_SECONDS = 15, 0.03
 # 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
-_LARGEST_INT8 = 127
+_MAX_INT8 = 127
 _ZERO_POINT = 128
-_SMALLEST_SCALE = 1e-30
+_MIN_SCALE = 1e-30
 
 
 def has_onednn(precision: Precision) -> bool:
@@ -39,12 +39,12 @@ def _multiplies_int8_exactly() -> bool:
     """Return whether a product of large 8-bit integers is exact. Instructions older than VNNI saturate at 16 bits."""
     if not hasattr(torch.ops.onednn, "qlinear_pointwise"):
         return False
-    x, weight = torch.full((4, 64), 255, dtype=torch.uint8), torch.full((32, 64), _LARGEST_INT8, dtype=torch.int8)
+    x, weight = torch.full((4, 64), 255, dtype=torch.uint8), torch.full((32, 64), _MAX_INT8, dtype=torch.int8)
     try:
         product = _integer_product(x, torch.ops.onednn.qlinear_prepack(weight, list(x.shape)), torch.ones(32), 0)
     except RuntimeError:
         return False
-    return bool((product == 255 * _LARGEST_INT8 * 64).all())
+    return bool((product == 255 * _MAX_INT8 * 64).all())
 
 
 def _integer_product(x: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zero_point: int) -> torch.Tensor:
@@ -76,14 +76,14 @@ def ratio_of_seconds(first: Callable[[], object], second: Callable[[], object], 
     first()
     second()
     shortest = [math.inf, math.inf]
-    for number in range(_MOST_TIMED_PRODUCTS):
+    for number in range(_MAX_TIMED_PRODUCTS):
         if number and number % _PRODUCTS_AT_ONCE == 0:
             time.sleep(_PAUSE_SECONDS)
         shortest = [
             min(seconds, timeit.timeit(product, number=1))
             for seconds, product in zip(shortest, (first, second), strict=True)
         ]
-        if number >= _FEWEST_TIMED_PRODUCTS and shortest[0] > clear * shortest[1]:
+        if number >= _MIN_TIMED_PRODUCTS and shortest[0] > clear * shortest[1]:
             break
     return shortest[0] / shortest[1]
 
@@ -111,7 +111,7 @@ def reduced(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precisio
     if precision is not Precision.INT8:
         return tensors | {"weight": weight.detach().to(dtype)}
     wide = weight.detach().float()
-    scales = (wide.abs().amax(dim=1) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
+    scales = (wide.abs().amax(dim=1) / _MAX_INT8).clamp_(min=_MIN_SCALE)
     return tensors | {"weight": (wide / scales[:, None]).round_().to(torch.int8), "scales": scales}
 
 
@@ -176,7 +176,7 @@ class Int8OneDnnLinear:
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         x = x.float()
-        scales = (x.abs().amax(dim=-1, keepdim=True) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
+        scales = (x.abs().amax(dim=-1, keepdim=True) / _MAX_INT8).clamp_(min=_MIN_SCALE)
         # Conversion truncates, so 0.5 is added to round.
         rounded = (x / scales).add_(_ZERO_POINT + 0.5).to(torch.uint8)
         product = _integer_product(rounded, self._weight, self._scales, _ZERO_POINT)

@@ -41,10 +41,10 @@ _LOAD_ERRORS = (
     RuntimeError,
 )
 _FATAL_ONLY = 4
-_LONGEST_SECONDS = 30.0
+_MAX_SECONDS = 30.0
 _FRAMES_PER_SECOND = 100
 EMBEDDING_SIZE = 192
-_MOST_EXTRA_TOKENS = 2  # rounding at the end
+_MAX_EXTRA_TOKENS = 2  # rounding at the end
 _INTEGER_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
@@ -230,12 +230,12 @@ class SpeechTokenizer(_Network):
         output is not a list of tokens.
         """
         num_frames = log_mel.shape[1]
-        if num_frames > _LONGEST_SECONDS * _FRAMES_PER_SECOND:
+        if num_frames > _MAX_SECONDS * _FRAMES_PER_SECOND:
             raise ClipTooLong(
                 "The recording lasts {seconds:.1f} s; the model reads at most {longest:.0f} s at a time.",
                 remedy="Split the recording into shorter parts.",
                 seconds=num_frames / _FRAMES_PER_SECOND,
-                longest=_LONGEST_SECONDS,
+                longest=_MAX_SECONDS,
             )
         features = log_mel[None].astype(np.float32, copy=False)
         length = np.array([num_frames], dtype=_INTEGER_TYPES[self._session.get_inputs()[1].type])
@@ -246,7 +246,7 @@ class SpeechTokenizer(_Network):
             raise self._wrong_network()
         if self._code is not None:
             expected = num_frames * self._code.token_rate / _FRAMES_PER_SECOND
-            if ids.max() >= self._code.num_tokens or abs(len(ids) - expected) > _MOST_EXTRA_TOKENS:
+            if ids.max() >= self._code.num_tokens or abs(len(ids) - expected) > _MAX_EXTRA_TOKENS:
                 raise self._wrong_network()
         return tuple(ids.tolist())
 

@@ -28,7 +28,7 @@ _GAN_PREFIX = "generator."
 _NAMES_SHOWN = 5
 _MADV_DONTNEED = 4
 # Tied tensors share their stored values. In the released models, two tensors do.
-_MOST_VIEWS = 4
+_MAX_VIEWS = 4
 _Module = TypeVar("_Module", bound=nn.Module)
 
 
@@ -86,7 +86,7 @@ def _require_plain(tensors: Mapping[str, torch.Tensor], path: Path) -> None:
             file=path.name,
             names=_shown(strange),
         )
-    if sum(tensor.nbytes for tensor in tensors.values()) > _MOST_VIEWS * path.stat().st_size:
+    if sum(tensor.nbytes for tensor in tensors.values()) > _MAX_VIEWS * path.stat().st_size:
         raise WrongTensors(
             "{file} describes far larger tensors than it contains.", remedy="Download the model again.", file=path.name
         )

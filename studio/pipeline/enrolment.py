@@ -30,7 +30,7 @@ from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.request import VoiceReference
 from studio.pipeline.schedule import first_chunk_blocks, first_hops
 from studio.storage.disk import require_regular_file
-from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailing_silence_seconds
+from studio.voices.clip_check import MAX_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 from studio.voices.prompt import VoicePrompt
 
@@ -40,7 +40,7 @@ GPU_FIRST_HOPS_TOKENS = range(8, 13)
 # Two cores compute the second chunk of the bundled model in 0.3 to 0.5 s, and up to 0.3 s of leading silence is not played.
 CPU_FIRST_HOPS_TOKENS = range(14, 19)
 _LATEST_FLOW_START_TOKENS = 14
-_FEWEST_FLOW_TOKENS = 40  # shorter prompts keep their start, because they contain little of the voice
+_MIN_FLOW_TOKENS = 40  # shorter prompts keep their start, because they contain little of the voice
 # Increase when the features of a clip change.
 _FEATURE_VERSION = 3
 
@@ -94,7 +94,7 @@ def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_le
         flow_start = 0 if keep_length else flow_start_tokens(features, frontend)
         return replace(features, key=key, name=voice.name, transcript=voice.transcript, flow_start_tokens=flow_start)
     # Up to twice the limit is read, so that the error for a clip that is a little too long contains its length.
-    waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
+    waveform = read_audio(voice.clip, longest_seconds=2 * MAX_SECONDS)
     verdict = check_prompt_clip(waveform)
     if not keep_length and frontend.generation.trims_prompts:
         waveform = _align_length(waveform, frontend)
@@ -169,7 +169,7 @@ def flow_start_tokens(prompt: VoicePrompt, frontend: Frontend) -> int:
     starts = [
         start
         for start in range(_LATEST_FLOW_START_TOKENS + 1)
-        if (start == 0 or prompt.num_tokens - start >= _FEWEST_FLOW_TOKENS)
+        if (start == 0 or prompt.num_tokens - start >= _MIN_FLOW_TOKENS)
         and first_chunk_blocks(prompt.num_tokens - start, frontend.chunk_tokens, frontend.lookahead_tokens) == 1
     ]
     return min(starts, key=lambda start: (distance(start), loudness_around(start)), default=0)

@@ -38,11 +38,11 @@ _FITTED_RATE = 25  # tokens per second, to which the following numbers of tokens
 _TOKENS_PER_PHONE = 2.0
 _TOKENS_PER_PAUSE = 11.0
 _TOKENS_PER_SENTENCE = 4.0
-_MOST_TOKENS_PER_SOUND = 50.0  # two seconds for [laughter] or [breath]
+_MAX_TOKENS_PER_SOUND = 50.0  # two seconds for [laughter] or [breath]
 # Limits on the pace, since a prompt may be cut off or have a wrong transcript.
-_SLOWEST_PACE, _FASTEST_PACE = 1.5, 0.7
+_MIN_PACE, _MAX_PACE = 1.5, 0.7
 # The released models generate 2 to 20 speech tokens per text token.
-_LEAST_PER_TEXT_TOKEN, _MOST_PER_TEXT_TOKEN = 2, 20
+_MIN_PER_TEXT_TOKEN, _MAX_PER_TEXT_TOKEN = 2, 20
 _EARLIEST_END = 0.5
 
 
@@ -86,15 +86,15 @@ class LengthLimits:
         """Return the limits for a spoken length. ``pace`` is the pace of the voice, from ``pace_of_prompt``."""
         scale = token_rate / _FITTED_RATE
         fewest = _tokens(length.fewest_phones, length.pauses) * min(pace, 1.0)
-        most = _tokens(length.most_phones, length.pauses) * max(pace, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
+        most = _tokens(length.most_phones, length.pauses) * max(pace, 1.0) + _MAX_TOKENS_PER_SOUND * length.sounds
         longest = int(scale * (tolerance.longest * most + tolerance.longest_margin))
         # Speech that ends as soon as allowed is too short, unless there are many text tokens for few phones.
-        earliest_end = min(_LEAST_PER_TEXT_TOKEN * num_text_tokens, _EARLIEST_END * scale * fewest)
+        earliest_end = min(_MIN_PER_TEXT_TOKEN * num_text_tokens, _EARLIEST_END * scale * fewest)
         shortest = max(scale * (tolerance.shortest * fewest - tolerance.shortest_margin), earliest_end)
         return cls(
             shortest=int(shortest) if length.fewest_phones else -1,
             expected=scale * (fewest + most) / 2,
-            longest=min(longest, _MOST_PER_TEXT_TOKEN * num_text_tokens),
+            longest=min(longest, _MAX_PER_TEXT_TOKEN * num_text_tokens),
         )
 
     def verdict(self, num_tokens: int) -> LengthVerdict | None:
@@ -113,7 +113,7 @@ def pace_of_prompt(transcript: SpokenLength, num_prompt_tokens: int) -> float:
     phones = (transcript.fewest_phones + transcript.most_phones) / 2
     if not phones:
         return 1.0
-    return min(_SLOWEST_PACE, max(_FASTEST_PACE, num_prompt_tokens / _tokens(phones, transcript.pauses)))
+    return min(_MIN_PACE, max(_MAX_PACE, num_prompt_tokens / _tokens(phones, transcript.pauses)))
 
 
 def limits_of_sentences(

@@ -21,10 +21,10 @@ _LENGTH_SPREAD = 0.15
 # gap of a few tenths of a second in every other long text.
 _LENGTH_DEVIATIONS = 1.5
 # The spread is unknown with fewer observations.
-_FEWEST_FOR_SPREAD = 4
+_MIN_FOR_SPREAD = 4
 # Upper limit of the safety margin on predicted costs. A gap is worse than a slightly later start, but in a long text
 # each per cent delays the start by seconds.
-_LARGEST_MARGIN = 0.04
+_MAX_MARGIN = 0.04
 
 
 @dataclass(slots=True)
@@ -56,16 +56,16 @@ class _Rate:
     def spread(self, unknown: float) -> float:
         """Return the relative standard deviation of observations, weighted by their units."""
         rate = self.per_unit()
-        if len(self.seen) < _FEWEST_FOR_SPREAD or rate <= 0:
+        if len(self.seen) < _MIN_FOR_SPREAD or rate <= 0:
             return unknown
         deviations = sum(u * (s / (rate * u) - 1) ** 2 for s, u in self.seen)
         return math.sqrt(deviations / sum(u for _, u in self.seen))
 
     def margin(self) -> float:
         """Return two standard errors of ``per_unit``, relative to it."""
-        if len(self.seen) < _FEWEST_FOR_SPREAD:
-            return _LARGEST_MARGIN
-        return min(_LARGEST_MARGIN, 2 * self.spread(unknown=0.0) / math.sqrt(len(self.seen)))
+        if len(self.seen) < _MIN_FOR_SPREAD:
+            return _MAX_MARGIN
+        return min(_MAX_MARGIN, 2 * self.spread(unknown=0.0) / math.sqrt(len(self.seen)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class PredictedChunk:
 
 
 def earliest_gapless_start(
-    now_seconds: float, ready_audio_seconds: float, coming: Iterable[PredictedChunk], *, margin: float = _LARGEST_MARGIN
+    now_seconds: float, ready_audio_seconds: float, coming: Iterable[PredictedChunk], *, margin: float = _MAX_MARGIN
 ) -> float:
     """Return the earliest start of gapless playback, on the clock of ``now_seconds``.
 
@@ -243,7 +243,7 @@ def spare_seconds(
     ready_audio_seconds: float,
     coming: Iterable[PredictedChunk],
     *,
-    margin: float = _LARGEST_MARGIN,
+    margin: float = _MAX_MARGIN,
 ) -> float:
     """Return how long the language model may run ahead now without delaying a gapless start.
 

@@ -59,8 +59,8 @@ _NOT_COMPARED = "the other precisions are compared after the first line"
 # As for engines of these precisions, which are compared on more speech when the computer is idle.
 _LIMITS_DB = {Precision.BFLOAT16: 0.4, Precision.INT8: 0.8}
 # Smaller gains are within the noise of the measurement.
-_LARGEST_TIME_SHARE = 0.9
-_SMALLEST_SPEEDUP = 1.2
+_MAX_TIME_SHARE = 0.9
+_MIN_SPEEDUP = 1.2
 # A slower round is repeated, because another program may have delayed it.
 _TIMED_ROUNDS = 3
 _VOCODER_FRAMES = 100
@@ -151,7 +151,7 @@ def _timed_flow(measured: MeasuredSpeech) -> Callable[[FlowDecoder, RequestContr
 def _compared(exact: Callable[[], TimedMel], reduced: Callable[[], TimedMel]) -> Measurement:
     for _ in range(_TIMED_ROUNDS):
         found = compare(exact(), reduced())
-        if found.relative_seconds <= _LARGEST_TIME_SHARE:
+        if found.relative_seconds <= _MAX_TIME_SHARE:
             break
     return found
 
@@ -238,7 +238,7 @@ def _open_fastest(
     missing = [
         precision
         for precision in choice.precisions
-        if precision not in found and onednn.speedup(precision) >= _SMALLEST_SPEEDUP
+        if precision not in found and onednn.speedup(precision) >= _MIN_SPEEDUP
     ]
     loaded: dict[Precision, _Network] = {}
     if missing:
@@ -280,7 +280,7 @@ def _fastest(found: Mapping[Precision, Measurement]) -> Precision:
 
 def _is_better(precision: Precision, found: Measurement) -> bool:
     """Return whether ``precision`` is close and faster. A NaN is neither."""
-    return found.distance_db <= _LIMITS_DB[precision] and found.relative_seconds <= _LARGEST_TIME_SHARE
+    return found.distance_db <= _LIMITS_DB[precision] and found.relative_seconds <= _MAX_TIME_SHARE
 
 
 def _reason(stage: str, chosen: Precision, found: Mapping[Precision, Measurement]) -> str:

@@ -13,8 +13,8 @@ from studio.errors import OffGridCut
 from studio.model.stages import FlowDecoder
 
 # A shorter first hop yields almost no audio: the vocoder holds back 4 frames (CosyVoice3) or 8.
-_SHORTEST_FIRST_HOP_TOKENS = 7
-_LONGEST_HOP_TOKENS = 100
+_MIN_FIRST_HOP_TOKENS = 7
+_MAX_HOP_TOKENS = 100
 
 
 def first_hops(prompt_tokens: int, chunk_tokens: int) -> tuple[int, int]:
@@ -43,7 +43,7 @@ class ChunkSchedule:
     def __init__(self, prompt_tokens: int, chunk_tokens: int, *, first_hop_tokens: int | None = None) -> None:
         shortest, longer = first_hops(prompt_tokens, chunk_tokens)
         if first_hop_tokens is None:
-            first_hop_tokens = shortest if shortest >= _SHORTEST_FIRST_HOP_TOKENS else longer
+            first_hop_tokens = shortest if shortest >= _MIN_FIRST_HOP_TOKENS else longer
         elif first_hop_tokens < 1 or (first_hop_tokens - shortest) % chunk_tokens:
             raise OffGridCut(
                 "A first hop of {hop} tokens does not end on the grid of this voice.",
@@ -54,8 +54,8 @@ class ChunkSchedule:
             )
         self.end_tokens = first_hop_tokens
         # The second hop is the next multiple of the grid above the first.
-        self._longest_hop_tokens = _LONGEST_HOP_TOKENS
-        self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, chunk_tokens * (first_hop_tokens // chunk_tokens + 1))
+        self._longest_hop_tokens = _MAX_HOP_TOKENS
+        self._next_hop_tokens = min(_MAX_HOP_TOKENS, chunk_tokens * (first_hop_tokens // chunk_tokens + 1))
 
     @classmethod
     def of(cls, flow: FlowDecoder, prompt_tokens: int, *, first_hop_tokens: int | None = None) -> ChunkSchedule:

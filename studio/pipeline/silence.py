@@ -29,7 +29,7 @@ _AFTER_AUDIBLE_SECONDS = 0.4
 # Frames that are this much quieter than the loudest one are not speech; see voices/loudness.py.
 _SPEECH_RANGE_DB = 35.0
 # Splitting of recordings.
-_LONGEST_PIECE_SECONDS = 29.5
+_MAX_PIECE_SECONDS = 29.5
 _EARLIEST_CUT_SECONDS = 15.0
 _WINDOW_SECONDS = 0.2
 
@@ -104,7 +104,7 @@ def split_at_silence(waveform: Waveform) -> list[Waveform]:
     """Split ``waveform`` at its quietest 0.2 s into pieces of at most 29.5 s."""
     pieces = []
     rest = waveform
-    while rest.seconds > _LONGEST_PIECE_SECONDS:
+    while rest.seconds > _MAX_PIECE_SECONDS:
         cut = _quietest_sample(rest)
         pieces.append(Waveform(rest.samples[:cut], rest.sample_rate))
         rest = Waveform(rest.samples[cut:], rest.sample_rate)
@@ -114,7 +114,7 @@ def split_at_silence(waveform: Waveform) -> list[Waveform]:
 def _quietest_sample(waveform: Waveform) -> int:
     rate = waveform.sample_rate
     window = int(_WINDOW_SECONDS * rate)
-    start, end = int(_EARLIEST_CUT_SECONDS * rate), int(_LONGEST_PIECE_SECONDS * rate)
+    start, end = int(_EARLIEST_CUT_SECONDS * rate), int(_MAX_PIECE_SECONDS * rate)
     energy = np.cumsum(np.square(waveform.samples[start:end], dtype=np.float64))
     loudness = energy[window:] - energy[:-window]
     return start + int(np.argmin(loudness)) + window // 2

@@ -28,7 +28,7 @@ from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
 # The language model runs ahead in steps of this size, through at most this number of sentences.
 _STEP_SECONDS = 1
-_MOST_AHEAD_SENTENCES = 20
+_MAX_AHEAD_SENTENCES = 20
 _ROUNDING_SECONDS = 1e-6
 # Running ahead for an exact estimate is worthwhile only for longer waits.
 _NOTICEABLE_SECONDS = 0.25
@@ -288,7 +288,7 @@ class SpeechStream:
         This only makes the reported start more exact; no chunk is ready earlier because of it.
         """
         cost_model = self.decoder.cost_model
-        later = list(islice(self._known, _MOST_AHEAD_SENTENCES))
+        later = list(islice(self._known, _MAX_AHEAD_SENTENCES))
         unknown = next((each for each in (part, *later) if not each.is_known), None)
         if unknown is None:
             return False

@@ -17,7 +17,7 @@ import torch
 
 from studio import paths
 from studio.audio.files import read_audio
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.options import Quality
@@ -457,13 +457,13 @@ class Synthesizer:
         decoder: DecoderStages,
         started: float,
     ) -> SpeechStream:
-        if not SLOWEST_SPEED <= options.speed <= FASTEST_SPEED:
+        if not MIN_SPEED <= options.speed <= MAX_SPEED:
             raise UnusableSetting(
                 "A speed of {speed:g} is not possible.",
                 remedy="Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.",
                 speed=options.speed,
-                lowest=SLOWEST_SPEED,
-                highest=FASTEST_SPEED,
+                lowest=MIN_SPEED,
+                highest=MAX_SPEED,
             )
         return SpeechStream(
             voice=voice,

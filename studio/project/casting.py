@@ -16,7 +16,7 @@ from studio.project.lines import Line, LineStyle
 from studio.project.script import Script
 from studio.voices.voice import name_key
 
-_FEWEST_SAMPLE_CHARACTERS = 20
+_MIN_SAMPLE_CHARACTERS = 20
 
 Cast = Mapping[str, CastMember]
 
@@ -106,7 +106,7 @@ def roles_of(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Rol
 def _role(lines: Sequence[Line], member: CastMember | None, voices: VoiceNames) -> Role:
     name = character_of(lines[0], voices) or ""
     texts = [line.text for line in lines]
-    sample = next((text for text in texts if len(text) >= _FEWEST_SAMPLE_CHARACTERS), max(texts, key=len))
+    sample = next((text for text in texts if len(text) >= _MIN_SAMPLE_CHARACTERS), max(texts, key=len))
     found = {voices.find(line.voice) for line in lines}
     common = next(iter(found)) if len(found) == 1 else None
     if member is None or voices.find(member.voice) is None:

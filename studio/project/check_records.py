@@ -12,13 +12,13 @@ from typing import TypeVar
 from studio.pipeline.request import SentenceEvidence
 from studio.project.fields import Fields
 from studio.storage.json_input import parse_json
-from studio.take_checks.policy import MOST_RETRIES, CheckMode, ProjectCheckPolicy
+from studio.take_checks.policy import MAX_RETRIES, CheckMode, ProjectCheckPolicy
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures, Verdict, WordTime
 from studio.take_checks.requests import Strictness
 
 _log = logging.getLogger(__name__)
-_MOST_SECONDS = 1e7
-_MOST = 1_000_000_000
+_MAX_SECONDS = 1e7
+_MAX_NUMBER = 1_000_000_000
 _Kind = TypeVar("_Kind", bound=Enum)
 
 
@@ -49,7 +49,7 @@ def check_from(fields: Fields | None) -> TakeCheck | None:
         verdict=verdict,
         problems=tuple(problem for problem in problems if problem is not None),
         similarity=fields.number("similarity", -1.001, 1.001, None),
-        word_error_rate=fields.number("word_error_rate", 0.0, _MOST, None),
+        word_error_rate=fields.number("word_error_rate", 0.0, _MAX_NUMBER, None),
         words=tuple(map(_word_from, fields.object_list("words"))),
         recognizer=fields.text("recognizer"),
         error_code=fields.text("error_code"),
@@ -61,9 +61,9 @@ def check_from(fields: Fields | None) -> TakeCheck | None:
 def _measures_from(fields: Fields | None) -> TakeMeasures | None:
     if fields is None:
         return None
-    pace = fields.number("pace", 0.0, _MOST, None)
-    level = fields.number("level_dbfs", -_MOST, _MOST, None)
-    bandwidth = fields.number("bandwidth_hz", 0.0, _MOST, None)
+    pace = fields.number("pace", 0.0, _MAX_NUMBER, None)
+    level = fields.number("level_dbfs", -_MAX_NUMBER, _MAX_NUMBER, None)
+    bandwidth = fields.number("bandwidth_hz", 0.0, _MAX_NUMBER, None)
     similarity = fields.number("similarity", -1.001, 1.001, None)
     if pace is None or level is None or bandwidth is None:
         return None
@@ -105,7 +105,7 @@ def policy_from(fields: Fields | None) -> ProjectCheckPolicy:
         return ProjectCheckPolicy()
     return ProjectCheckPolicy(
         _optional_member(fields, "mode", CheckMode),
-        fields.whole("num_retries", 1, MOST_RETRIES, None),
+        fields.whole("num_retries", 1, MAX_RETRIES, None),
         _optional_member(fields, "strictness", Strictness),
         fields.optional_text("recognizer"),
     )
@@ -115,33 +115,33 @@ def _problem_from(fields: Fields) -> Problem | None:
     kind = _member(fields, "kind", ProblemKind)
     if kind is None:
         return None
-    start = fields.number("from_seconds", 0.0, _MOST_SECONDS, 0.0)
+    start = fields.number("from_seconds", 0.0, _MAX_SECONDS, 0.0)
     return Problem(
         kind,
         start,
-        fields.number("to_seconds", start, _MOST_SECONDS, start),
+        fields.number("to_seconds", start, _MAX_SECONDS, start),
         text=fields.text("text"),
         confidence=fields.number("confidence", 0.0, 1.0, 1.0),
-        text_start=fields.whole("text_start", -1, _MOST, -1),
-        text_end=fields.whole("text_end", -1, _MOST, -1),
+        text_start=fields.whole("text_start", -1, _MAX_NUMBER, -1),
+        text_end=fields.whole("text_end", -1, _MAX_NUMBER, -1),
     )
 
 
 def _word_from(fields: Fields) -> WordTime:
-    start = fields.number("from_seconds", 0.0, _MOST_SECONDS, 0.0)
+    start = fields.number("from_seconds", 0.0, _MAX_SECONDS, 0.0)
     return WordTime(
         fields.text("text"),
         start,
-        fields.number("to_seconds", start, _MOST_SECONDS, start),
-        fields.whole("text_start", -1, _MOST, -1),
-        fields.whole("text_end", -1, _MOST, -1),
+        fields.number("to_seconds", start, _MAX_SECONDS, start),
+        fields.whole("text_start", -1, _MAX_NUMBER, -1),
+        fields.whole("text_end", -1, _MAX_NUMBER, -1),
     )
 
 
 def _sentence_from(fields: Fields) -> SentenceEvidence:
-    start = fields.number("from_seconds", 0.0, _MOST_SECONDS, 0.0)
-    end = fields.number("to_seconds", 0.0, _MOST_SECONDS, 0.0)
-    speech_tokens = fields.whole_list("speech_tokens", _MOST)
+    start = fields.number("from_seconds", 0.0, _MAX_SECONDS, 0.0)
+    end = fields.number("to_seconds", 0.0, _MAX_SECONDS, 0.0)
+    speech_tokens = fields.whole_list("speech_tokens", _MAX_NUMBER)
     num_tokens = max(1, len(speech_tokens))
     return SentenceEvidence(
         spoken_text=fields.text("spoken_text"),
@@ -150,11 +150,11 @@ def _sentence_from(fields: Fields) -> SentenceEvidence:
         speech_tokens=speech_tokens,
         text_pieces=fields.text_list("text_pieces"),
         stopped_by_limit=fields.truth("stopped_by_limit", default=False),
-        num_second_draws=fields.whole("num_second_draws", 0, _MOST, 0),
-        text_position=tuple(fields.numbers("text_position", -1.0, _MOST_SECONDS)),
-        text_coverage=tuple(fields.numbers("text_coverage", -1.0, _MOST_SECONDS)),
+        num_second_draws=fields.whole("num_second_draws", 0, _MAX_NUMBER, 0),
+        text_position=tuple(fields.numbers("text_position", -1.0, _MAX_SECONDS)),
+        text_coverage=tuple(fields.numbers("text_coverage", -1.0, _MAX_SECONDS)),
         # Files written before this field existed do not contain it.
-        token_seconds=fields.number("token_seconds", 0.0, _MOST_SECONDS, max(0.0, end - start) / num_tokens),
+        token_seconds=fields.number("token_seconds", 0.0, _MAX_SECONDS, max(0.0, end - start) / num_tokens),
     )
 
 

@@ -12,7 +12,7 @@ from studio.take_checks.policy import CheckPolicy
 from studio.take_checks.records import TakeMeasures
 from studio.take_checks.requests import CheckRequest
 
-_MOST_EARLIER_TAKES = 50
+_MAX_EARLIER_TAKES = 50
 
 
 def can_check(take: Take) -> bool:
@@ -52,7 +52,7 @@ def earlier_measures(project: Project, take: Take) -> tuple[TakeMeasures, ...]:
         and not other.check.needs_review
         and (other.parameters.voice_sha256, other.parameters.voice_name, other.parameters.model_name) == wanted
     ]
-    latest = sorted(found, key=lambda pair: pair[0])[-_MOST_EARLIER_TAKES:]
+    latest = sorted(found, key=lambda pair: pair[0])[-_MAX_EARLIER_TAKES:]
     return tuple(measures for _, measures in latest)
 
 

@@ -28,8 +28,8 @@ from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
 
 _FILE_VERSION = 1
-_LONGEST_WRITTEN = 100
-_LONGEST_ALIAS = 300
+_MAX_WRITTEN = 100
+_MAX_ALIAS = 300
 # Inline tags, pauses and manual pronunciations are left as they are.
 _PROTECTED = r"\[[\p{Latin}\p{Mn}\d_. \t-]{1,24}\]|</?[a-z_-]{1,24}>"
 # In writing systems without spaces between words, a word may begin and end anywhere.
@@ -58,11 +58,11 @@ class DictionaryEntry:
         written = unicodedata.normalize("NFC", " ".join(sanitize(self.written).split()))
         alias = " ".join(sanitize(self.alias or "").split()) or None
         pronunciation = " ".join(sanitize(self.pronunciation or "").split()) or None
-        if not 0 < len(written) <= _LONGEST_WRITTEN or not _WORD.search(written):
+        if not 0 < len(written) <= _MAX_WRITTEN or not _WORD.search(written):
             raise BadPronunciation(
                 "A dictionary word must have 1 to {longest} letters.",
                 remedy="Enter the word as it appears in the text.",
-                longest=_LONGEST_WRITTEN,
+                longest=_MAX_WRITTEN,
             )
         if regex.search(_PROTECTED, written):
             raise BadPronunciation(
@@ -76,12 +76,12 @@ class DictionaryEntry:
                 remedy="Enter one of them.",
                 written=written,
             )
-        if alias and (len(alias) > _LONGEST_ALIAS or "<|" in alias):
+        if alias and (len(alias) > _MAX_ALIAS or "<|" in alias):
             raise BadPronunciation(
                 "The alias of “{written}” cannot be read aloud.",
                 remedy="Enter at most {longest} letters, without <|.",
                 written=written,
-                longest=_LONGEST_ALIAS,
+                longest=_MAX_ALIAS,
             )
         if pronunciation:
             phone_tokens(pronunciation)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnusableSetting
 from studio.project.changes import EditLines
 from studio.project.lines import Line, Slot
@@ -52,14 +52,14 @@ class FitOptions:
     faster_style: str | None = None
 
     def __post_init__(self) -> None:
-        if not SLOWEST_SPEED <= self.slowest <= 1.0 <= self.fastest <= FASTEST_SPEED:
+        if not MIN_SPEED <= self.slowest <= 1.0 <= self.fastest <= MAX_SPEED:
             raise UnusableSetting(
                 "The speed limits {slowest:g} and {fastest:g} are out of range.",
                 remedy="Choose {least:g} to 1 for the slowest and 1 to {most:g} for the fastest speed.",
                 slowest=self.slowest,
                 fastest=self.fastest,
-                least=SLOWEST_SPEED,
-                most=FASTEST_SPEED,
+                least=MIN_SPEED,
+                most=MAX_SPEED,
             )
 
     def stretch(self, seconds: float, slot_seconds: float, *, now: float = 1.0) -> float:
@@ -169,7 +169,7 @@ def _fit(line: Line, slot: Slot, take: Take, options: FitOptions) -> LineFit:
     factor = edits.speed if line.is_locked else options.stretch(recorded, slot.seconds, now=edits.speed)
     speed = line.speed
     if factor != edits.speed:
-        speed = min(max(SLOWEST_SPEED, _round_up(factor * take.parameters.speed)), FASTEST_SPEED)
+        speed = min(max(MIN_SPEED, _round_up(factor * take.parameters.speed)), MAX_SPEED)
         factor = speed / take.parameters.speed
     fitted = recorded / factor
     may_retake = line.style.is_plain and not line.is_locked

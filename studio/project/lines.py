@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
-from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnusableSetting
 from studio.messages import Message, wording
 from studio.model.options import Quality, SamplingOptions
 
-LONGEST_PAUSE_SECONDS = 60.0
+MAX_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 _SPEED = wording("The speed")
 _PAUSE = wording("The pause in seconds")
 _VOLUME = wording("The volume in decibels")
@@ -120,13 +120,13 @@ class Line:
     quality: Quality | None = None
 
     def __post_init__(self) -> None:
-        _require(_SPEED, self.speed, SLOWEST_SPEED, FASTEST_SPEED)
-        _require(_PAUSE, self.pause_after_seconds, 0.0, LONGEST_PAUSE_SECONDS)
-        _require(_VOLUME, self.gain_db, QUIETEST_GAIN_DB, LOUDEST_GAIN_DB)
-        _require(_FADE, self.fade_in_seconds, 0.0, LONGEST_FADE_SECONDS)
-        _require(_FADE, self.fade_out_seconds, 0.0, LONGEST_FADE_SECONDS)
+        _require(_SPEED, self.speed, MIN_SPEED, MAX_SPEED)
+        _require(_PAUSE, self.pause_after_seconds, 0.0, MAX_PAUSE_SECONDS)
+        _require(_VOLUME, self.gain_db, MIN_GAIN_DB, MAX_GAIN_DB)
+        _require(_FADE, self.fade_in_seconds, 0.0, MAX_FADE_SECONDS)
+        _require(_FADE, self.fade_out_seconds, 0.0, MAX_FADE_SECONDS)
         if self.seed is not None:
-            _require(_SEED, self.seed, 0, LARGEST_SEED)
+            _require(_SEED, self.seed, 0, MAX_SEED)
         object.__setattr__(self, "text", sanitize(self.text))
 
 

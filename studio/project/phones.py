@@ -24,14 +24,14 @@ _INITIAL = regex.compile(r"(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?")
 _TONE_MARKS = {"1": "\u0304", "2": "\u0301", "3": "\u030c", "4": "\u0300"}
 _TONE_OF_MARK = {mark: tone for tone, mark in _TONE_MARKS.items()}
 _HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
-_LONGEST = 200
+_MAX_PHONES = 200
 _REMEDY = "Enter pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
 
 
 def phone_tokens(pronunciation: str) -> str:
     """Return the concatenated tokens of ``pronunciation``. Raise ``BadPronunciation``."""
     typed = unicodedata.normalize("NFC", pronunciation.strip())
-    if not typed or len(typed) > _LONGEST:
+    if not typed or len(typed) > _MAX_PHONES:
         raise BadPronunciation("A pronunciation must have 1 to 200 letters.", remedy=_REMEDY)
     tokens = list(_tokens(typed))
     for token in tokens:

@@ -12,8 +12,8 @@ from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import BadPronunciation
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
@@ -23,8 +23,8 @@ from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fields import Fields, Row
 from studio.project.lines import (
     DEFAULT_PAUSE_SECONDS,
-    LARGEST_SEED,
-    LONGEST_PAUSE_SECONDS,
+    MAX_PAUSE_SECONDS,
+    MAX_SEED,
     Heading,
     Line,
     LineStyle,
@@ -33,12 +33,12 @@ from studio.project.lines import (
 from studio.project.phones import phone_tokens
 from studio.project.takes import Take, TakeParameters
 
-_HIGHEST_SAMPLE_RATE = 1_000_000
+_MAX_SAMPLE_RATE = 1_000_000
 _BYTES_PER_SAMPLE = 4
-_MOST_SECONDS = 1e7  # four months
-_MOST = 1_000_000_000
+_MAX_SECONDS = 1e7  # four months
+_MAX_NUMBER = 1_000_000_000
 _NUM_FIGURES = len(fields_of(NetworkFigures))
-_LEAST_SHARE = 0.001
+_MIN_SHARE = 0.001
 _Default = TypeVar("_Default")
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 # Fields of lines in the column ``details``.
@@ -89,10 +89,10 @@ def line_from(row: Row, replaced: list[str]) -> Line:
         text=fields.text("text"),
         voice=fields.optional_text("voice"),
         style=_style_from(fields),
-        speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
-        seed=fields.whole("seed", 0, LARGEST_SEED, None),
+        speed=fields.number("speed", MIN_SPEED, MAX_SPEED, 1.0),
+        seed=fields.whole("seed", 0, MAX_SEED, None),
         sampling=_sampling_from(fields.json_object("sampling")),
-        pause_after_seconds=fields.number("pause_after_seconds", 0.0, LONGEST_PAUSE_SECONDS, DEFAULT_PAUSE_SECONDS),
+        pause_after_seconds=fields.number("pause_after_seconds", 0.0, MAX_PAUSE_SECONDS, DEFAULT_PAUSE_SECONDS),
         is_locked=fields.truth("is_locked", default=False),
         chosen_take=fields.optional_text("chosen_take"),
         file_name=fields.optional_text("file_name"),
@@ -101,16 +101,16 @@ def line_from(row: Row, replaced: list[str]) -> Line:
         is_spoken=details.truth("is_spoken", default=True),
         note=details.text("note"),
         slot=_slot_from(details),
-        gain_db=details.number("gain_db", QUIETEST_GAIN_DB, LOUDEST_GAIN_DB, 0.0),
-        fade_in_seconds=details.number("fade_in_seconds", 0.0, LONGEST_FADE_SECONDS, 0.0),
-        fade_out_seconds=details.number("fade_out_seconds", 0.0, LONGEST_FADE_SECONDS, 0.0),
+        gain_db=details.number("gain_db", MIN_GAIN_DB, MAX_GAIN_DB, 0.0),
+        fade_in_seconds=details.number("fade_in_seconds", 0.0, MAX_FADE_SECONDS, 0.0),
+        fade_out_seconds=details.number("fade_out_seconds", 0.0, MAX_FADE_SECONDS, 0.0),
         columns=details.texts("columns"),
         quality=_quality_from(details, None),
     )
 
 
 def _slot_from(details: Fields) -> Slot | None:
-    times = details.numbers("slot", 0.0, _MOST_SECONDS)
+    times = details.numbers("slot", 0.0, _MAX_SECONDS)
     if not times:
         return None
     return Slot(*times) if len(times) == 2 and times[0] <= times[1] else details.replace("slot", None)
@@ -137,34 +137,34 @@ def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], in
     """Return the take of ``row``, as ``line_from`` does. An invalid length is computed from the stored audio."""
     fields = Fields(dict(row), "takes", replaced)
     take_id = fields.required_text("id")
-    sample_rate = fields.required_whole("sample_rate", 1, _HIGHEST_SAMPLE_RATE)
-    audio_seconds = fields.number("audio_seconds", 0.0, _MOST_SECONDS, None)
+    sample_rate = fields.required_whole("sample_rate", 1, _MAX_SAMPLE_RATE)
+    audio_seconds = fields.number("audio_seconds", 0.0, _MAX_SECONDS, None)
     details = fields.json_object("details") or Fields({}, "takes.details", replaced)
     if audio_seconds is None:
         audio_seconds = num_sound_bytes(take_id) / _BYTES_PER_SAMPLE / sample_rate
     return Take(
         id=take_id,
         line_id=fields.required_text("line_id"),
-        number=fields.whole("number", 1, _MOST, 1),
+        number=fields.whole("number", 1, _MAX_NUMBER, 1),
         created=fields.moment("created", _UNKNOWN_TIME),
         audio_seconds=audio_seconds,
         sample_rate=sample_rate,
         parameters=_parameters_from(fields.json_object("recipe") or Fields({}, "takes.recipe", replaced)),
         is_kept=fields.truth("is_kept", default=False),
         is_complete=fields.truth("is_complete", default=True),
-        first_audio_seconds=fields.number("first_audio_seconds", 0.0, _MOST_SECONDS, None),
-        real_time_factor=fields.number("real_time_factor", 0.0, _MOST, None),
-        num_underruns=fields.whole("num_underruns", 0, _MOST, None),
+        first_audio_seconds=fields.number("first_audio_seconds", 0.0, _MAX_SECONDS, None),
+        real_time_factor=fields.number("real_time_factor", 0.0, _MAX_NUMBER, None),
+        num_underruns=fields.whole("num_underruns", 0, _MAX_NUMBER, None),
         network=_network_from(details),
-        trim_start_seconds=details.number("trim_start_seconds", 0.0, _MOST_SECONDS, 0.0),
-        trim_end_seconds=details.number("trim_end_seconds", 0.0, _MOST_SECONDS, 0.0),
+        trim_start_seconds=details.number("trim_start_seconds", 0.0, _MAX_SECONDS, 0.0),
+        trim_end_seconds=details.number("trim_end_seconds", 0.0, _MAX_SECONDS, 0.0),
         check=check_from(fields.json_object("check_result")),
         retry_of=details.optional_text("retry_of"),
     )
 
 
 def _network_from(details: Fields) -> NetworkFigures | None:
-    figures = details.numbers("network", 0.0, _MOST_SECONDS)
+    figures = details.numbers("network", 0.0, _MAX_SECONDS)
     if not figures:
         return None
     return NetworkFigures(*figures) if len(figures) == _NUM_FIGURES else details.replace("network", None)
@@ -245,7 +245,7 @@ def _parameters_from(fields: Fields) -> TakeParameters:
     style = fields.object("style")
     return TakeParameters(
         text=fields.text("text"),
-        seed=fields.whole("seed", 0, LARGEST_SEED, 0),
+        seed=fields.whole("seed", 0, MAX_SEED, 0),
         line_fingerprint=fields.text("line_fingerprint"),
         mode=fields.text("mode"),
         voice_name=fields.text("voice_name"),
@@ -256,11 +256,11 @@ def _parameters_from(fields: Fields) -> TakeParameters:
         spoken_text=fields.text("spoken_text"),
         style=LineStyle() if style is None else _style_from(style),
         omitted_style=fields.optional_text("omitted_style"),
-        speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
+        speed=fields.number("speed", MIN_SPEED, MAX_SPEED, 1.0),
         sampling=_sampling_from(fields.object("sampling")),
         odd_length=_odd_length_from(fields),
         quality=_quality_from(fields, Quality.EXACT),
-        quality_distance_db=fields.number("quality_distance_db", 0.0, _MOST, 0.0),
+        quality_distance_db=fields.number("quality_distance_db", 0.0, _MAX_NUMBER, 0.0),
         engine=fields.texts("engine"),
         versions=fields.texts("versions"),
     )
@@ -293,8 +293,8 @@ def _sampling_from(fields: Fields | None) -> SamplingOptions | None:
         return None
     usual = SamplingOptions()
     return SamplingOptions(
-        top_p=fields.number("top_p", _LEAST_SHARE, 1.0, usual.top_p),
-        top_k=fields.whole("top_k", 1, _MOST, usual.top_k),
-        window_tokens=fields.whole("window_tokens", 0, _MOST, usual.window_tokens),
+        top_p=fields.number("top_p", _MIN_SHARE, 1.0, usual.top_p),
+        top_k=fields.whole("top_k", 1, _MAX_NUMBER, usual.top_k),
+        window_tokens=fields.whole("window_tokens", 0, _MAX_NUMBER, usual.window_tokens),
         repetition_ratio=fields.number("repetition_ratio", 0.0, 1.0, usual.repetition_ratio),
     )

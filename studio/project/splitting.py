@@ -15,7 +15,7 @@ from studio.text.tags import COSYVOICE3_TAGS
 # Tags are never split. The model is not yet known, so these are the tags of the generation with the most tags.
 _TAGS = COSYVOICE3_TAGS
 # Very short texts such as "No." are spoken badly alone, so they are joined to an adjacent sentence.
-_FEWEST_LETTERS = 5
+_MIN_LETTERS = 5
 _LETTER = regex.compile(rf"[\p{{L}}\p{{N}}{PHONE}]")
 # A sentence continues after a question in quotation marks: “Really?” he asked.
 _CONTINUATION = regex.compile(r"\s*\p{Ll}")
@@ -94,7 +94,7 @@ def _long_enough(layout: Layout, cuts: list[int]) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     start = cuts[0]
     for end in cuts[1:]:
-        if len(_LETTER.findall(layout.masked, start, end)) >= _FEWEST_LETTERS:
+        if len(_LETTER.findall(layout.masked, start, end)) >= _MIN_LETTERS:
             pieces.append((start, end))
             start = end
     if start < cuts[-1]:

@@ -14,7 +14,7 @@ _IDEOGRAPHS = r"\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"  # including kana, with
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 _UNITS = re.compile(rf"\[[^\]]*\]|[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+(?:['’-][^\W_]+)*")
 _LETTERS_OF_SYLLABLE = 3  # a Chinese character takes as long as three Latin letters
-_LEAST_LETTERS = 12  # shorter parts are spoken together with neighbouring words
+_MIN_LETTERS = 12  # shorter parts are spoken together with neighbouring words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def part_of_text(text: str, start: int, end: int) -> TextPart | None:
     if not inside:
         return None
     first, last = inside[0], inside[-1]
-    while sum(unit[2] for unit in units[first : last + 1]) < _LEAST_LETTERS and (first > 0 or last < len(units) - 1):
+    while sum(unit[2] for unit in units[first : last + 1]) < _MIN_LETTERS and (first > 0 or last < len(units) - 1):
         first, last = max(0, first - 1), min(len(units) - 1, last + 1)
     total = sum(unit[2] for unit in units)
     before, through = (sum(unit[2] for unit in units[:count]) for count in (first, last + 1))

@@ -36,7 +36,7 @@ from studio.storage.atomic_file import sync
 _log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")
 _CHECKPOINT_DELAY_SECONDS = 0.5
-_LONGEST_LOG_BYTES = 16 << 20
+_MAX_LOG_BYTES = 16 << 20
 _RANK_STEP = 1 << 20
 # Exceptions that reading a damaged file can raise.
 _INVALID = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
@@ -271,7 +271,7 @@ class Checkpoints:
                     return
                 try:
                     sync(log)
-                    if log.stat().st_size > _LONGEST_LOG_BYTES:
+                    if log.stat().st_size > _MAX_LOG_BYTES:
                         # Neither readers nor writers wait for it.
                         connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 except (OSError, sqlite3.Error) as error:

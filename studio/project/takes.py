@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from studio.audio.edits import AudioEdits
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, Mode, NetworkFigures
 from studio.project.lines import Line, LineStyle
@@ -115,7 +115,7 @@ class Take:
 
 def can_stretch(take: Take, line: Line) -> bool:
     """Whether the take can be stretched to the speed of its line."""
-    return SLOWEST_SPEED <= line.speed / take.parameters.speed <= FASTEST_SPEED
+    return MIN_SPEED <= line.speed / take.parameters.speed <= MAX_SPEED
 
 
 def edits_of(take: Take, line: Line) -> AudioEdits:

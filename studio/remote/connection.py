@@ -30,7 +30,7 @@ _CONNECT_SECONDS = 5.0
 _SILENCE_SECONDS = 4 * HEARTBEAT_SECONDS
 # Shorter than the time after which `timbre serve` closes an idle connection.
 _KEEP_ALIVE_SECONDS = 8.0
-_LARGEST_ERROR_BYTES = 64 << 10
+_MAX_ERROR_BYTES = 64 << 10
 # Answers of a reverse proxy whose server does not run.
 _GATEWAY_ERRORS = frozenset({502, 503, 504})
 
@@ -84,7 +84,7 @@ class Connection:
                 body = bytearray()
                 async for block in answer.aiter_bytes():
                     body += block
-                    if len(body) > _LARGEST_ERROR_BYTES:
+                    if len(body) > _MAX_ERROR_BYTES:
                         break
                 raise self._refusal(answer, bytes(body))
             yield answer

@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 # The delays before further attempts. The first may find a connection that the server has closed while it was idle.
 _RETRY_SECONDS = (0.0, 0.5, 2.0, 5.0)
-_MOST_WAITS = 60  # for a place in the queue of the server
+_MAX_WAITS = 60  # for a place in the queue of the server
 
 
 class StreamBroken(Exception):
@@ -55,7 +55,7 @@ class LineAttempts:
                 return await attempt()
             except TooManyRequests as error:
                 num_waits += 1
-                if num_waits > _MOST_WAITS:
+                if num_waits > _MAX_WAITS:
                     raise
                 await asyncio.sleep(float(error.hint.facts.get("seconds", 1)))  # type: ignore[arg-type]
                 continue

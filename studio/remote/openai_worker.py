@@ -44,7 +44,7 @@ SAMPLE_RATE = 24_000
 OTHER_GENERATION = "other"
 _SILENCE_SECONDS = 300.0  # a server that does not stream answers when the whole speech exists
 _WAV = b"RIFF"
-_LONGEST_HEADER_BYTES = 4096
+_MAX_HEADER_BYTES = 4096
 _PCM_FORMATS = (1, 0xFFFE)  # integers, and the extensible form, whose first fields are the same
 _STATED_RATE = re.compile(r"\brate=\"?(\d+)")
 _RATES = range(8_000, 192_001)
@@ -146,7 +146,7 @@ async def _samples(answer: httpx2.Response, connection: Connection) -> AsyncIter
     async for block in answer.aiter_bytes():
         rest += block
         if not is_started:
-            if len(rest) < _LONGEST_HEADER_BYTES and not _has_form(rest):
+            if len(rest) < _MAX_HEADER_BYTES and not _has_form(rest):
                 continue
             rate, start = _form(rest, answer.headers, connection)
             rest, is_started = rest[start:], True

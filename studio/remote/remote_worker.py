@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _LOAD_SECONDS = 900.0
-_MOST_UPLOADS = 3  # a server with several processes may need the voice more than once
+_MAX_UPLOADS = 3  # a server with several processes may need the voice more than once
 Answer = AbstractAsyncContextManager["httpx2.Response"]
 
 
@@ -240,7 +240,7 @@ class RemoteWorker:
         """Stream a request, after sending its voice if the server does not have it."""
         sha256 = await asyncio.to_thread(self._hashes.of, voice.clip)
         stream = _LineStream(self._connect(), request_id, path, content(sha256), self._events.put)
-        for _ in range(_MOST_UPLOADS):
+        for _ in range(_MAX_UPLOADS):
             try:
                 return await stream.run()
             except UnknownVoice:

@@ -31,7 +31,7 @@ from studio.remote.remote_worker import RemoteWorker
 from studio.text.prompt_form import PromptForm
 from studio.text.segmentation import Pause, Sentence, prepare_text
 from studio.text.spoken import shown, spoken_transcript
-from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip
+from studio.voices.clip_check import MAX_SECONDS, check_prompt_clip
 from studio.worker import protocol
 from studio.worker.normalization import ApproximateTokenizer
 from studio.worker.protocol import Event
@@ -169,6 +169,6 @@ class TritonWorker(RemoteWorker):
 
 @lru_cache(maxsize=_KEPT_REFERENCES)
 def _reference(clip: Path, sha256: str) -> Samples:  # noqa: ARG001 - the hash is part of the key
-    waveform = read_audio(clip, longest_seconds=2 * LONGEST_SECONDS)
+    waveform = read_audio(clip, longest_seconds=2 * MAX_SECONDS)
     check_prompt_clip(waveform)
     return waveform.resampled(REFERENCE_RATE).samples

@@ -37,8 +37,8 @@ HEARTBEAT = struct.pack(">II", 2, 0) + b"{}"
 DESCRIPTION_FILES = ("cosyvoice*.yaml", "styles.json")
 
 _LENGTHS = struct.Struct(">II")
-_MOST_JSON_BYTES = 16 << 20
-_MOST_AUDIO_BYTES = 64 << 20
+_MAX_JSON_BYTES = 16 << 20
+_MAX_AUDIO_BYTES = 64 << 20
 _ANY_ID = 0
 _EVENTS: dict[str, type[Event]] = {
     kind.__name__: kind
@@ -116,7 +116,7 @@ class EventReader:
         self._buffer += block
         while len(self._buffer) >= _LENGTHS.size:
             num_json, num_audio = _LENGTHS.unpack_from(self._buffer)
-            if num_json > _MOST_JSON_BYTES or num_audio > _MOST_AUDIO_BYTES or num_audio % 4:
+            if num_json > _MAX_JSON_BYTES or num_audio > _MAX_AUDIO_BYTES or num_audio % 4:
                 raise ValueError("a frame of an invalid length")
             end = _LENGTHS.size + num_json + num_audio
             if len(self._buffer) < end:

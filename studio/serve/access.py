@@ -26,14 +26,14 @@ from studio.serve.errors import error_response
 
 _log = logging.getLogger(__name__)
 
-LARGEST_JSON_BYTES = 1 << 20
-LARGEST_UPLOAD_BYTES = 64 << 20
+MAX_JSON_BYTES = 1 << 20
+MAX_UPLOAD_BYTES = 64 << 20
 # Limits of the time in which a body must arrive, and of each pause within it.
 _BODY_SECONDS = 120.0
 _PAUSE_SECONDS = 15.0
 # A client that reads nothing for this long is disconnected.
 _UNREAD_SECONDS = 60.0
-_SHORTEST_TOKEN = 16
+_MIN_TOKEN = 16
 _PATHS_WITHOUT_TOKEN = frozenset({"/healthz"})
 _CLOSED_FOR_POLICY = 1008
 
@@ -135,7 +135,7 @@ class _LimitedRequest:
 
     def __init__(self, headers: _Headers, receive: Receive, send: Send, origin: bytes | None) -> None:
         content_type = headers.value("content-type") or ""
-        self._largest = LARGEST_UPLOAD_BYTES if content_type.startswith("multipart/") else LARGEST_JSON_BYTES
+        self._largest = MAX_UPLOAD_BYTES if content_type.startswith("multipart/") else MAX_JSON_BYTES
         self._declared = headers.value("content-length") or ""
         self._receive, self._send = receive, send
         self._origin = origin
@@ -223,12 +223,12 @@ def read_token(path: Path) -> str:
         raise CannotServe(
             "Other users can read the token file {path}.", remedy="Restrict it: chmod 600 {path}.", path=path
         )
-    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+    if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise CannotServe(
             "The token in {path} is not usable.",
             remedy="Use at least {number} letters, digits or signs on one line, or delete the file to get a new token.",
             path=path,
-            number=_SHORTEST_TOKEN,
+            number=_MIN_TOKEN,
         )
     return token
 

@@ -44,8 +44,8 @@ from studio.serve.schemas import (
 from studio.serve.service import SpeechService
 from studio.voices.library import Addition, Consent, Voice
 
-_LONGEST_TRANSCRIPT = 2_000
-_LONGEST_CONSENT = 500
+_MAX_TRANSCRIPT = 2_000
+_MAX_CONSENT = 500
 
 
 def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
@@ -145,10 +145,10 @@ def _add_voices(app: FastAPI, service: SpeechService) -> None:
     @app.post("/v1/audio/voices", status_code=201)
     async def add_voice(
         name: Annotated[Name, Form()],
-        consent: Annotated[str, Form(max_length=_LONGEST_CONSENT, description="Who consented, and to what.")],
+        consent: Annotated[str, Form(max_length=_MAX_CONSENT, description="Who consented, and to what.")],
         audio_sample: Annotated[UploadFile, File(description="3 to 10 seconds of one speaker.")],
-        transcript: Annotated[str, Form(max_length=_LONGEST_TRANSCRIPT)] = "",
-        ref_text: Annotated[str, Form(max_length=_LONGEST_TRANSCRIPT, description="Alias of transcript.")] = "",
+        transcript: Annotated[str, Form(max_length=_MAX_TRANSCRIPT)] = "",
+        ref_text: Annotated[str, Form(max_length=_MAX_TRANSCRIPT, description="Alias of transcript.")] = "",
     ) -> AddedVoice:
         """Add a voice from a recording. The speaker must have consented."""
         if not consent.strip():

@@ -24,7 +24,7 @@ from studio.serve.fair_queue import FairQueue
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 # How often a request is started again after its worker has ended.
-_MOST_ATTEMPTS = 3
+_MAX_ATTEMPTS = 3
 
 
 class SpeechBackend(Protocol):
@@ -91,7 +91,7 @@ class ServedSpeech:
         self._queue = queue
         self._client = client
         self._begin = begin
-        self._attempts = _MOST_ATTEMPTS if can_restart else 1
+        self._attempts = _MAX_ATTEMPTS if can_restart else 1
         self._on_restart = on_restart
         self._chunks: asyncio.Queue[AudioChunk | None] = asyncio.Queue()
         self._num_samples = 0

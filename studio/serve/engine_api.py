@@ -27,15 +27,15 @@ from studio.serve.client_requests import client_key, saved
 from studio.serve.event_stream import EventStream, Put
 from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
-from studio.serve.schemas import LONGEST_INPUT, Name, Seed, Speed
+from studio.serve.schemas import MAX_INPUT, Name, Seed, Speed
 from studio.serve.service import SpeechService
 from studio.worker import protocol
 from studio.worker.request_handle import Callbacks, StartTime
 
-_LARGEST_DESCRIPTION_BYTES = 256 << 10
+_MAX_DESCRIPTION_BYTES = 256 << 10
 _ID = 0
-_MOST_SENTENCES = LONGEST_INPUT
-_MOST_SENTENCE_TOKENS = 10_000
+_MAX_SENTENCES = MAX_INPUT
+_MAX_SENTENCE_TOKENS = 10_000
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
 Sha256 = Annotated[str, StringConstraints(pattern=re.compile(r"^[0-9a-f]{64}$"))]
 
@@ -56,14 +56,14 @@ class SamplingBody(BaseModel):
 
 
 class KnownTokensBody(BaseModel):
-    spoken_text: str = Field(max_length=LONGEST_INPUT)
-    speech_tokens: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, max_length=_MOST_SENTENCE_TOKENS)
+    spoken_text: str = Field(max_length=MAX_INPUT)
+    speech_tokens: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, max_length=_MAX_SENTENCE_TOKENS)
 
 
 class EngineSpeechBody(BaseModel):
     """A ``SynthesisRequest``."""
 
-    text: str = Field(max_length=LONGEST_INPUT)
+    text: str = Field(max_length=MAX_INPUT)
     voice: VoiceBody
     instruct: str | None = Field(None, max_length=2_000)
     preset: Name | None = None
@@ -76,7 +76,7 @@ class EngineSpeechBody(BaseModel):
     is_played: bool = True
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
-    known_tokens: list[KnownTokensBody] = Field([], max_length=_MOST_SENTENCES)
+    known_tokens: list[KnownTokensBody] = Field([], max_length=_MAX_SENTENCES)
 
     def request(self, voice: VoiceReference) -> SynthesisRequest:
         values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
@@ -96,7 +96,7 @@ class EngineConversionBody(BaseModel):
 
 
 class SpellingBody(BaseModel):
-    text: str = Field(max_length=LONGEST_INPUT)
+    text: str = Field(max_length=MAX_INPUT)
 
 
 class EngineApi:
@@ -226,7 +226,7 @@ def _report(speech: ServedSpeech) -> SynthesisReport:
 def _description_files(folder: Path) -> dict[str, str]:
     """Return the small files of a model folder that describe the model, by name."""
     found = [path for pattern in wire.DESCRIPTION_FILES for path in folder.glob(pattern)]
-    return {path.name: path.read_text("utf-8") for path in found if path.stat().st_size <= _LARGEST_DESCRIPTION_BYTES}
+    return {path.name: path.read_text("utf-8") for path in found if path.stat().st_size <= _MAX_DESCRIPTION_BYTES}
 
 
 def _conversion_options(text: str) -> EngineConversionBody:

@@ -13,7 +13,7 @@ from studio.errors import TooManyRequests
 # Expected duration of a request before any has ended.
 _FIRST_GUESS_SECONDS = 3.0
 _NEW_WEIGHT = 0.2
-_LONGEST_RETRY_SECONDS = 60
+_MAX_RETRY_SECONDS = 60
 
 
 class FairQueue:
@@ -43,7 +43,7 @@ class FairQueue:
     def retry_after_seconds(self) -> int:
         """Expected time until a place in the queue is free, at least one second."""
         seconds = self._usual_seconds * (self.num_waiting + 1) / self._num_slots()
-        return min(_LONGEST_RETRY_SECONDS, max(1, math.ceil(seconds)))
+        return min(_MAX_RETRY_SECONDS, max(1, math.ceil(seconds)))
 
     def require_place(self) -> None:
         """Raise ``TooManyRequests`` if no further request may wait."""

@@ -13,17 +13,17 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 _HEADER_SECONDS = 10.0
 
 
 class LimitedH11Protocol(H11Protocol):
-    """Refuses connections beyond ``MOST_CONNECTIONS``, and closes those whose headers do not arrive in time."""
+    """Refuses connections beyond ``MAX_CONNECTIONS``, and closes those whose headers do not arrive in time."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        if len(self.server_state.connections) >= MOST_CONNECTIONS:
+        if len(self.server_state.connections) >= MAX_CONNECTIONS:
             transport.abort()
             return
         # asyncio does this only for sockets that were created with the number of the protocol. Otherwise a small part

@@ -22,7 +22,7 @@ from studio.errors import BadRequest, InternalError, StudioError
 from studio.serve.backend import ServedSpeech
 from studio.serve.encoders import StreamEncoder, new_encoder
 from studio.serve.errors import error_body
-from studio.serve.schemas import LONGEST_INPUT, FormatName, SpeechOptionsBody
+from studio.serve.schemas import MAX_INPUT, FormatName, SpeechOptionsBody
 from studio.serve.service import SpeechService
 from studio.serve.word_times import RequestedWords
 from studio.storage.json_input import parse_json
@@ -118,9 +118,9 @@ async def _read_text(socket: WebSocket, pieces: asyncio.Queue[str | None], recei
         match values.get("type"), values.get("text"):
             case "text", str(text):
                 num_letters += len(text)
-                if num_letters > LONGEST_INPUT:
+                if num_letters > MAX_INPUT:
                     raise BadRequest(
-                        "The text is longer than {number} characters.", remedy="Split it.", number=LONGEST_INPUT
+                        "The text is longer than {number} characters.", remedy="Split it.", number=MAX_INPUT
                     )
                 received.append(text)
                 pieces.put_nowait(text)

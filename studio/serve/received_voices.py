@@ -17,7 +17,7 @@ from studio.serve.client_requests import AUDIO_SUFFIXES
 from studio.storage.atomic_file import atomic_path
 
 FEATURES_SUFFIX = ".safetensors"
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 # The arrays of ``studio.pipeline.enrolment.feature_arrays``.
 _FEATURES = frozenset({"speech_tokens", "mel", "embedding", "clip_seconds", "flow_start_tokens", "warnings"})
 
@@ -29,7 +29,7 @@ class ReceivedVoices:
     accepted.
     """
 
-    def __init__(self, folder: Path | None = None, *, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, folder: Path | None = None, *, most_bytes: int = _MAX_BYTES) -> None:
         self._folder = folder or paths.cache_folder() / "received-voices"
         self._most_bytes = most_bytes
 

@@ -22,8 +22,8 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8807
 # asyncio accepts up to this number of connections at once, before those beyond the limit are closed. With more, a flood of
 # connections could use up the descriptors of the process.
 _BACKLOG = 64
-_LARGEST_HEADERS_BYTES = 32 << 10
-_LARGEST_MESSAGE_BYTES = 1 << 20  # of a WebSocket
+_MAX_HEADERS_BYTES = 32 << 10
+_MAX_MESSAGE_BYTES = 1 << 20  # of a WebSocket
 _KEEP_ALIVE_SECONDS = 10
 # Time in which running requests may end when the service is stopped.
 _SHUTDOWN_SECONDS = 30
@@ -95,7 +95,7 @@ def create_server(service: SpeechService, rules: AccessRules, shutdown_seconds: 
         create_application(service, rules),
         http=LimitedH11Protocol,
         ws="websockets-sansio",
-        ws_max_size=_LARGEST_MESSAGE_BYTES,
+        ws_max_size=_MAX_MESSAGE_BYTES,
         lifespan="off",
         log_config=None,
         access_log=False,  # paths contain names of voices
@@ -104,7 +104,7 @@ def create_server(service: SpeechService, rules: AccessRules, shutdown_seconds: 
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=shutdown_seconds,
         backlog=_BACKLOG,
-        h11_max_incomplete_event_size=_LARGEST_HEADERS_BYTES,
+        h11_max_incomplete_event_size=_MAX_HEADERS_BYTES,
     )
     return ServiceServer(config)
 

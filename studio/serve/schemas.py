@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
 
-LONGEST_INPUT = 20_000  # characters, some 25 minutes of speech
-_LONGEST_NAME = 200
+MAX_INPUT = 20_000  # characters, some 25 minutes of speech
+_MAX_NAME = 200
 FormatName = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
 StreamFormat = Literal["audio", "sse", "json"]
-Name = Annotated[str, StringConstraints(max_length=_LONGEST_NAME)]
-Speed = Annotated[float, Field(ge=SLOWEST_SPEED, le=FASTEST_SPEED)]
+Name = Annotated[str, StringConstraints(max_length=_MAX_NAME)]
+Speed = Annotated[float, Field(ge=MIN_SPEED, le=MAX_SPEED)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 SampleRate = Annotated[int, Field(ge=8_000, le=48_000)]
 
@@ -49,7 +49,7 @@ class SpeechOptionsBody(BaseModel):
 class SpeechBody(SpeechOptionsBody):
     """A text to synthesize."""
 
-    input: str = Field(min_length=1, max_length=LONGEST_INPUT)
+    input: str = Field(min_length=1, max_length=MAX_INPUT)
     response_format: FormatName = "mp3"
     stream_format: StreamFormat = Field(
         "audio", description="audio: the file itself; sse: events with parts of it; json: one object with all of it."

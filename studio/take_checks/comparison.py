@@ -20,8 +20,8 @@ from studio.take_checks.units import UNKNOWN, SpokenUnit, spoken_units, written_
 _CUT_SECONDS = 0.15
 # The place of missing words is a point; it is shown with a part of the neighbouring words.
 _SHOWN_SECONDS = 0.1
-_SHORTEST_SPEECH_SECONDS = 0.12
-_LEAST_CONFIDENCE = 0.05
+_MIN_SPEECH_SECONDS = 0.12
+_MIN_CONFIDENCE = 0.05
 _OPENERS = " \t\n\"'“‘«(["
 
 
@@ -52,7 +52,7 @@ def compare(
     problems, errors = [], 0.0
     for difference in differences:
         confidence = _confidence(difference, units, recognition.aligned, free, heard)
-        if confidence < _LEAST_CONFIDENCE:
+        if confidence < _MIN_CONFIDENCE:
             continue
         errors += confidence * max(difference.end - difference.first, len(difference.heard))
         problems.append(
@@ -214,7 +214,7 @@ def _confidence(
     expected = units[difference.first : difference.end]
     if not expected:
         length = sum(unit.to_seconds - unit.from_seconds for unit in difference.heard)
-        return heard * min(1.0, length / _SHORTEST_SPEECH_SECONDS)
+        return heard * min(1.0, length / _MIN_SPEECH_SECONDS)
     scores = [unit.score if unit else 0.0 for unit in aligned[difference.first : difference.end]] or [0.0]
     missing = 1.0 - min(scores)
     if difference.heard and _is_accepted(difference, units, free):

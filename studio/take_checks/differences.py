@@ -10,7 +10,7 @@ from studio.take_checks.records import Difference, DifferenceKind, Problem, Prob
 from studio.take_checks.requests import TranscriptRequest
 from studio.take_checks.units import spoken_units
 
-_LEAST_CONFIDENCE = 0.5
+_MIN_CONFIDENCE = 0.5
 _KINDS = {ProblemKind.MISSING_WORDS: DifferenceKind.MISSING, ProblemKind.CUT_START: DifferenceKind.MISSING,
           ProblemKind.CUT_END: DifferenceKind.MISSING, ProblemKind.EXTRA_SPEECH: DifferenceKind.EXTRA,
           ProblemKind.REPEATED_WORDS: DifferenceKind.EXTRA}  # fmt: skip
@@ -38,7 +38,7 @@ def transcript_differences(
     return tuple(
         _difference(problem, request.typed, transcribed)
         for problem in found.problems
-        if problem.confidence >= _LEAST_CONFIDENCE
+        if problem.confidence >= _MIN_CONFIDENCE
     )
 
 

@@ -93,9 +93,9 @@ _OTHER_HALVES = {
     ProblemKind.MISSING_WORDS: (ProblemKind.REPEATED_WORDS, ProblemKind.EXTRA_SPEECH),
     ProblemKind.EXTRA_SPEECH: (ProblemKind.MISSING_WORDS,),
 }
-_LONGEST_WORD_SECONDS = 0.6
+_MAX_WORD_SECONDS = 0.6
 # The recogniser's confidence is often 1; this is the most that it is worth, before the numbers above are subtracted.
-_MOST_RECOGNIZED = 0.95
+_MAX_RECOGNIZED = 0.95
 
 
 def verdict_of(problems: tuple[Problem, ...], strictness: Strictness) -> Verdict:
@@ -111,7 +111,7 @@ def weighed(
     aligned: Sequence[Problem], recognized: Sequence[Problem]
 ) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """Return the problems of the alignment and of the embedded recogniser, less certain where only one check finds them."""
-    limited = [replace(each, confidence=min(each.confidence, _MOST_RECOGNIZED)) for each in recognized]
+    limited = [replace(each, confidence=min(each.confidence, _MAX_RECOGNIZED)) for each in recognized]
     return (
         tuple(_weighed(each, recognized, _ALONE_IN_ALIGNMENT) for each in aligned),
         tuple(_weighed(each, aligned, _ALONE_IN_RECOGNITION, _is_single_wrong_word(each, limited)) for each in limited),
@@ -140,7 +140,7 @@ def _is_single_wrong_word(problem: Problem, heard: Sequence[Problem]) -> bool:
         return len(problem.text.split()) == 1
     if problem.kind not in _OTHER_HALVES or (problem.kind is ProblemKind.MISSING_WORDS and " " in problem.text):
         return False
-    if problem.kind is ProblemKind.EXTRA_SPEECH and problem.to_seconds - problem.from_seconds > _LONGEST_WORD_SECONDS:
+    if problem.kind is ProblemKind.EXTRA_SPEECH and problem.to_seconds - problem.from_seconds > _MAX_WORD_SECONDS:
         return False
     return any(
         other.kind in _OTHER_HALVES[problem.kind]

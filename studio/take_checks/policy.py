@@ -12,7 +12,7 @@ from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
 
 DEFAULT_RETRIES = 2
-MOST_RETRIES = 9
+MAX_RETRIES = 9
 AUTOMATIC_RECOGNIZER = "auto"
 NO_RECOGNIZER = "off"
 _SEED_BITS = 31

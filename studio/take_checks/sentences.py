@@ -8,7 +8,7 @@ from studio.messages import Message, wording
 from studio.take_checks.policy import problem_weight
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
 
-_LONGEST_QUOTE = 40
+_MAX_QUOTE = 40
 _WITH_TEXT = {
     ProblemKind.MISSING_WORDS: Message("“{text}” is missing"),
     ProblemKind.REPEATED_WORDS: Message("“{text}” is repeated"),
@@ -52,7 +52,7 @@ def problem_phrase(problem: Problem) -> Message:
     """Return what is wrong, without a capital letter and a full stop."""
     text = " ".join(problem.text.split())
     if text and problem.kind in _WITH_TEXT:
-        quote = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1].rstrip() + "…"
+        quote = text if len(text) <= _MAX_QUOTE else text[: _MAX_QUOTE - 1].rstrip() + "…"
         return Message(_WITH_TEXT[problem.kind].template, {"text": quote})
     seconds = problem.to_seconds - problem.from_seconds
     return Message(_WITHOUT_TEXT[problem.kind].template, {"seconds": seconds})

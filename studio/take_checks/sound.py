@@ -15,7 +15,7 @@ BoolArray = npt.NDArray[np.bool_]
 FRAME_SECONDS = 0.01
 # Long enough for two periods of a deep voice.
 _WINDOW_SECONDS = 0.04
-_LOWEST_PITCH_HZ, _HIGHEST_PITCH_HZ = 60.0, 400.0
+_MIN_PITCH_HZ, _MAX_PITCH_HZ = 60.0, 400.0
 _FLOOR_DBFS = -100.0
 # Frames that are this much quieter than the loud syllables are not speech; see voices/loudness.py.
 _SPEECH_RANGE_DB = 35.0
@@ -111,7 +111,7 @@ def _periodicity(power: FloatArray, sample_rate: int) -> FloatArray:
     """Return the height of the autocorrelation's peak in the range of the pitch, 0 to 1, for each frame."""
     if not len(power):
         return np.zeros(0, np.float32)
-    lags = slice(round(sample_rate / _HIGHEST_PITCH_HZ), round(sample_rate / _LOWEST_PITCH_HZ))
+    lags = slice(round(sample_rate / _MAX_PITCH_HZ), round(sample_rate / _MIN_PITCH_HZ))
     correlation = fft.irfft(power, axis=1)
     of_window = fft.irfft(np.abs(fft.rfft(_window(2 * (power.shape[1] - 1)))) ** 2)
     normalised = correlation[:, lags] / np.maximum(of_window[lags], 0.05 * of_window[0])

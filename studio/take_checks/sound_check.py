@@ -27,7 +27,7 @@ _NOISE_PERIODICITY = 0.8
 _NOISE_RUNS = ((-9.0, 0.25), (-7.0, 0.22), (-5.0, 0.15))
 _CERTAIN_NOISE_FACTOR = 1.6
 # In whispered takes, all frames have these properties.
-_MOST_NOISE_SHARE = 0.4
+_MAX_NOISE_SHARE = 0.4
 
 # The last 30 ms of a complete take are 60 dB below its syllables or more; the middle of a word is less than 20 dB below.
 _END_SECONDS = 0.03
@@ -42,7 +42,7 @@ _DC_SHARE, _CERTAIN_DC_SHARE = 0.1, 0.3  # relative to the amplitude of the loud
 _SILENT_TAKE_DBFS = -55.0
 
 # A difference from the median of the voice's other takes: at least this much, and this many times the usual deviation.
-_FEWEST_EARLIER_TAKES = 8
+_MIN_EARLIER_TAKES = 8
 _LEVEL_DB, _LEVEL_DEVIATIONS = 6.0, 5.0
 _BANDWIDTH_OCTAVES, _BANDWIDTH_DEVIATIONS = 0.7, 5.0
 _MAD_TO_DEVIATION = 1.4826
@@ -96,7 +96,7 @@ def _noises(sound: Sound) -> list[Problem]:
     best: dict[tuple[int, int], float] = {}
     for flatness, seconds in _NOISE_RUNS:
         is_noise = is_loud & ~is_periodic & (sound.flatness > flatness)
-        if is_noise.sum() > _MOST_NOISE_SHARE * max(1, is_loud.sum()):
+        if is_noise.sum() > _MAX_NOISE_SHARE * max(1, is_loud.sum()):
             continue
         for a, b in runs(_without_gaps(is_noise)):
             confidence = ramp((b - a) * FRAME_SECONDS, seconds, _CERTAIN_NOISE_FACTOR * seconds)
@@ -151,7 +151,7 @@ def _dc_offset(sound: Sound) -> list[Problem]:
 
 
 def _unlike_others(sound: Sound, earlier: Sequence[TakeMeasures]) -> list[Problem]:
-    if len(earlier) < _FEWEST_EARLIER_TAKES:
+    if len(earlier) < _MIN_EARLIER_TAKES:
         return []
     level = _oddness(
         sound.loud_dbfs, [take.level_dbfs for take in earlier], least=_LEVEL_DB, deviations=_LEVEL_DEVIATIONS

@@ -19,7 +19,7 @@ _SAME_SOUND = tuple(
         (r"[hw]", ""), (r"\Ay", "i"), (r"(?<=.)[aeiouy]+", ""), (r"\A[eiouy]", "a"), (r"(.)\1+", r"\1"),
     )
 )  # fmt: skip
-_LEAST_LIKENESS = 0.75
+_MIN_LIKENESS = 0.75
 
 
 @lru_cache(maxsize=8192)
@@ -34,7 +34,7 @@ def sound_alike(first: str, second: str) -> bool:
     first_key, second_key = sound_key(first), sound_key(second)
     if min(len(first_key), len(second_key)) < 2:
         return first_key == second_key and first[0] == second[0]
-    return SequenceMatcher(None, first_key, second_key, autojunk=False).ratio() >= _LEAST_LIKENESS
+    return SequenceMatcher(None, first_key, second_key, autojunk=False).ratio() >= _MIN_LIKENESS
 
 
 @lru_cache(maxsize=8192)

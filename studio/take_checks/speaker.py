@@ -20,9 +20,9 @@ Embedding = npt.NDArray[np.float32]
 
 ENCODER_FILE = "campplus.onnx"
 # Below this, the embedding depends more on the words than on the voice.
-_SHORTEST_SECONDS = 0.6
+_MIN_SECONDS = 0.6
 # A longer take changes the embedding little.
-_LONGEST_SECONDS = 8.0
+_MAX_SECONDS = 8.0
 # Usual similarity if the clips of the bundled voices cannot be read.
 _USUAL_SIMILARITY = 0.7
 # A bundled voice that is more similar to the prompt than this is its own voice.
@@ -58,13 +58,13 @@ class LikenessMeter:
     def measure(self, samples: npt.NDArray[np.float32], sample_rate: int, prompt_clip: Path) -> Likeness | None:
         """Compare a take with a clip; return None if it is too short. Raise the errors of a clip that cannot be read."""
         take = Waveform(samples, sample_rate)
-        if take.seconds < _SHORTEST_SECONDS:
+        if take.seconds < _MIN_SECONDS:
             return None
         require_regular_file(prompt_clip)
         prompt = self._of_clip(prompt_clip, prompt_clip.stat().st_mtime_ns)
         at_16k = take.resampled(KALDI_SAMPLE_RATE)
         fbank = quick_kaldi_fbank(at_16k)
-        num_frames = round(_LONGEST_SECONDS * 100)
+        num_frames = round(_MAX_SECONDS * 100)
         middle = max(0, (len(fbank) - num_frames) // 2)
         whole = self._embedded(fbank[middle : middle + num_frames])
         start = end = None

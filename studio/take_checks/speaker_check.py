@@ -12,12 +12,12 @@ from studio.take_checks.speaker import Likeness
 
 # The similarity of a good take is at least this share of that of two recordings of one voice. With the encoder of
 # studio-mini, two recordings have 0.93, 98 % of good takes 0.81 and more, and 95 % of pairs of other voices 0.76 and less.
-_LEAST_SHARE, _CERTAIN_SHARE = 0.79, 0.66
+_MIN_SHARE, _CERTAIN_SHARE = 0.79, 0.66
 # A voice that the model copies less well: the take is less similar to the prompt, but much more than to any bundled voice.
-_FAR_FROM_OTHERS, _LEAST_SHARE_FAR = 0.2, 0.66
+_FAR_FROM_OTHERS, _MIN_SHARE_FAR = 0.2, 0.66
 # A voice with at least 8 takes is compared with these instead: many deviations below their median.
-_FEWEST_EARLIER_TAKES = 8
-_LEAST_DROP, _DEVIATIONS = 0.13, 4.0
+_MIN_EARLIER_TAKES = 8
+_MIN_DROP, _DEVIATIONS = 0.13, 4.0
 _MAD_TO_DEVIATION = 1.4826
 # Short takes are less similar, because the embedding then depends on the words.
 _SHORT_SECONDS, _SHORT_ALLOWANCE = 2.0, 0.25
@@ -44,11 +44,11 @@ def speaker_problems(likeness: Likeness | None, seconds: float, earlier: Sequenc
 
 def _limits(likeness: Likeness, earlier: Sequence[float]) -> tuple[float, float]:
     """Return the similarity at which another voice becomes probable, and that at which it is certain."""
-    if len(earlier) < _FEWEST_EARLIER_TAKES:
+    if len(earlier) < _MIN_EARLIER_TAKES:
         lead = (likeness.similarity - likeness.nearest) / (_FAR_FROM_OTHERS * likeness.usual)
-        share = _LEAST_SHARE - (_LEAST_SHARE - _LEAST_SHARE_FAR) * min(1.0, max(0.0, lead))
-        return share * likeness.usual, (share - _LEAST_SHARE + _CERTAIN_SHARE) * likeness.usual
+        share = _MIN_SHARE - (_MIN_SHARE - _MIN_SHARE_FAR) * min(1.0, max(0.0, lead))
+        return share * likeness.usual, (share - _MIN_SHARE + _CERTAIN_SHARE) * likeness.usual
     median = float(np.median(earlier))
     deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(np.asarray(earlier) - median)))
-    drop = max(_LEAST_DROP, _DEVIATIONS * deviation)
+    drop = max(_MIN_DROP, _DEVIATIONS * deviation)
     return median - drop, median - 2 * drop

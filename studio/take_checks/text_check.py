@@ -29,7 +29,7 @@ from studio.take_checks.words import Word, words_of, written_words
 _LEAD_TOKENS = 1.0
 # A word border within this distance of a silence is the border of the silence.
 _NEAR_SILENCE_SECONDS = 0.08
-_SHORTEST_SILENCE_FRAMES = 6
+_MIN_SILENCE_FRAMES = 6
 # Expected duration of a word, in the units of its letters. The last word before punctuation is longer.
 _EXTRA_LETTERS, _FINAL_LETTERS = 1.5, 2.5
 # A character of a script without spaces takes about as long to speak as this many letters.
@@ -44,11 +44,11 @@ _WRONG_SHARE, _CERTAIN_WRONG_SHARE = 0.4, 0.55
 _WRONG_COVERAGE, _CERTAIN_WRONG_COVERAGE = 0.72, 0.6
 # Words whose duration alone makes a repetition improbable are not compared with themselves. The sound decides with this
 # weight; a score of 0.7 is reached somewhere in 5 % of good takes, but rarely at a word that is too long.
-_LEAST_REPEATED_SCORE = -2.2
+_MIN_REPEATED_SCORE = -2.2
 _ECHO_WEIGHT, _ECHO_MIDDLE = 10.0, 0.75
 _AROUND_SECONDS = 0.5
 # Less certain problems are not reported; together with a recogniser, they may count.
-_LEAST_CONFIDENCE = 0.2
+_MIN_CONFIDENCE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +151,11 @@ class _Sentence:
         found = strays + self._cuts(measures)
         for index, each in enumerate(measures):
             missing, place = each.missing, self._place(index)
-            if missing >= _LEAST_CONFIDENCE and not _is_explained(place, found):
+            if missing >= _MIN_CONFIDENCE and not _is_explained(place, found):
                 found.append(self._problem(ProblemKind.MISSING_WORDS, place, missing, index, index))
-            if each.repeated_score >= _LEAST_REPEATED_SCORE and not self._is_repeated_in_text(index):
+            if each.repeated_score >= _MIN_REPEATED_SCORE and not self._is_repeated_in_text(index):
                 repeated, place = self._repetition(each, index)
-                if repeated >= _LEAST_CONFIDENCE and not _is_explained(place, found):
+                if repeated >= _MIN_CONFIDENCE and not _is_explained(place, found):
                     found.append(self._problem(ProblemKind.REPEATED_WORDS, place, repeated, index, index))
         return _without_neighbours(found)
 
@@ -182,7 +182,7 @@ class _Sentence:
         return [
             (start * FRAME_SECONDS, end * FRAME_SECONDS)
             for start, end in runs(~self._sound.is_sounding)
-            if end - start >= _SHORTEST_SILENCE_FRAMES
+            if end - start >= _MIN_SILENCE_FRAMES
         ]
 
     def _sounding_tokens(self) -> BoolArray:
@@ -258,7 +258,7 @@ class _Sentence:
         for start, end in runs(joined):
             seconds = int(is_behind[start:end].sum()) * self._evidence.token_seconds
             confidence = ramp(seconds, _STRAY_SECONDS, _CERTAIN_STRAY_SECONDS)
-            if confidence < _LEAST_CONFIDENCE:
+            if confidence < _MIN_CONFIDENCE:
                 continue
             furthest = float(np.max(self._evidence.text_position[: start + 1]))
             is_after_end = furthest >= last_word.last_piece - 0.5
@@ -286,7 +286,7 @@ class _Sentence:
             level = float(sound.levels[-3:].max()) - sound.loud_dbfs
             # The end of the text is not reached, and the sound has not faded.
             confidence = 0.5 * ramp(gap, 0.7, 1.2) + 0.6 * ramp(level, -35.0, -15.0)
-            if confidence >= _LEAST_CONFIDENCE and gap > 0.5:
+            if confidence >= _MIN_CONFIDENCE and gap > 0.5:
                 start, end = self._place(len(measures) - 1)
                 place = (min(start, sound.seconds - 0.1), max(end, sound.seconds))
                 found.append(self._problem(ProblemKind.CUT_END, place, min(confidence, 0.99), -1, -1))

@@ -12,15 +12,15 @@ from studio.take_checks.sound_check import ramp
 from studio.text.spoken_length import spoken_length
 
 # A sequence of this many tokens that is repeated at once. Long vowels and silence repeat short sequences.
-_SHORTEST_PERIOD, _LONGEST_PERIOD = 3, 25
+_MIN_PERIOD, _MAX_PERIOD = 3, 25
 _LOOPED_TOKENS, _CERTAIN_LOOPED_TOKENS = 30, 60  # 1.2 s and 2.4 s at 25 tokens per second
-_FEWEST_DIFFERENT_TOKENS = 3
+_MIN_DIFFERENT_TOKENS = 3
 # Share of tokens that the sampler drew again because they occurred recently. Good takes of studio-mini have up to 0.2.
 _SECOND_DRAW_SHARE, _CERTAIN_SECOND_DRAW_SHARE = 0.45, 0.7
-_FEWEST_TOKENS = 25
+_MIN_TOKENS = 25
 # Duration relative to the voice's other takes, as a factor, if its takes hardly vary.
-_FEWEST_EARLIER_TAKES = 8
-_LEAST_FACTOR, _DEVIATIONS = 1.6, 4.0
+_MIN_EARLIER_TAKES = 8
+_MIN_FACTOR, _DEVIATIONS = 1.6, 4.0
 _MAD_TO_DEVIATION = 1.4826
 # Estimated duration of text: phones and pauses, in seconds at speed 1; see ``studio/pipeline/length_limits.py``.
 _SECONDS_PER_PHONE, _SECONDS_PER_PAUSE, _SECONDS_PER_SENTENCE = 0.08, 0.44, 0.16
@@ -39,7 +39,7 @@ def token_problems(evidence: Sequence[SentenceEvidence]) -> list[Problem]:
             loop = (max(0.0, each.seconds_of_token(start)), each.seconds_of_token(end))
             found.append(Problem(ProblemKind.LOOP, *loop, confidence=confidence))
         num_tokens = len(each.speech_tokens)
-        if num_tokens >= _FEWEST_TOKENS:
+        if num_tokens >= _MIN_TOKENS:
             share = each.num_second_draws / num_tokens
             confidence = ramp(share, _SECOND_DRAW_SHARE, _CERTAIN_SECOND_DRAW_SHARE)
             if confidence >= 0.3:
@@ -50,11 +50,11 @@ def token_problems(evidence: Sequence[SentenceEvidence]) -> list[Problem]:
 def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]) -> list[Problem]:
     """Compare the pace of a take of ``seconds`` with those of the voice's other takes."""
     others = [float(np.log(take.pace)) for take in earlier if take.pace > 0]
-    if len(others) < _FEWEST_EARLIER_TAKES or pace <= 0:
+    if len(others) < _MIN_EARLIER_TAKES or pace <= 0:
         return []
     median = float(np.median(others))
     deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(np.asarray(others) - median)))
-    limit = max(float(np.log(_LEAST_FACTOR)), _DEVIATIONS * deviation)
+    limit = max(float(np.log(_MIN_FACTOR)), _DEVIATIONS * deviation)
     confidence = ramp(abs(float(np.log(pace)) - median), limit, 1.6 * limit)
     return [Problem(ProblemKind.ODD_LENGTH, 0.0, seconds, confidence=confidence)] if confidence >= 0.3 else []
 
@@ -74,12 +74,12 @@ def _longest_loop(tokens: Sequence[int]) -> tuple[int, int, int]:
     """Return the length, start and end of the longest stretch in which a sequence is repeated at once."""
     values = np.asarray(tokens)
     best = (0, 0, 0)
-    for period in range(_SHORTEST_PERIOD, min(_LONGEST_PERIOD, len(values) // 2) + 1):
+    for period in range(_MIN_PERIOD, min(_MAX_PERIOD, len(values) // 2) + 1):
         same = values[period:] == values[:-period]
         edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False]))))
         for start, end in zip(edges[::2], edges[1::2], strict=True):
             length = int(end - start) + period
-            is_varied = len(set(values[start : start + period].tolist())) >= _FEWEST_DIFFERENT_TOKENS
+            is_varied = len(set(values[start : start + period].tolist())) >= _MIN_DIFFERENT_TOKENS
             if end - start >= period and is_varied and length > best[0]:
                 best = (length, int(start), int(end) + period)
     return best

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import regex
 
-from studio.text.tags import LONGEST_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan, find_marks, spans
+from studio.text.tags import MAX_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan, find_marks, spans
 
 # Private-use characters replace tags. Those in the text, such as logos of a font, become spaces.
 SOUND, OPENING, CLOSING, PHONE, PAUSE, LANGUAGE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
@@ -25,7 +25,7 @@ _PRIVATE_USE = regex.compile(r"\p{Co}")
 _ENDS_SENTENCE = regex.compile(r"[\p{STerm}…：:；;][\p{Pe}\p{Pf}\"'\s]*\Z")
 _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u3000-\u303f\uff01-\uff60]")
 _FIRST_WORD = regex.compile(r"\s*(\p{Han}|\p{Hiragana}|\p{Katakana}|\S+)")
-_NARROWEST_WRAPPED_COLUMNS = 50
+_MIN_WRAPPED_COLUMNS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Layout:
     def is_within_open_span(self, offset: int) -> bool:
         """Return whether a span that is open at ``offset`` may still be closed."""
         last = None
-        for mark in self.marks_between(offset - LONGEST_SPAN_CHARACTERS, offset):
+        for mark in self.marks_between(offset - MAX_SPAN_CHARACTERS, offset):
             last = mark.kind if mark.kind in _SPAN_EDGES else last
         return last is MarkKind.OPENING
 
@@ -138,7 +138,7 @@ def is_wrapped(lines: list[str]) -> bool:
     a sentence clearly continues in the next line.
     """
     margin = max(_columns(line) for line in lines)
-    if margin < _NARROWEST_WRAPPED_COLUMNS:
+    if margin < _MIN_WRAPPED_COLUMNS:
         return False
     continues = False
     for line, following in pairwise(lines):

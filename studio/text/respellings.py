@@ -22,7 +22,7 @@ from studio.storage.disk import require_regular_file
 RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabulary
 
 # Number of words that are searched for before the whole list is parsed; a search takes up to a millisecond.
-_MOST_SEARCHED = 24
+_MAX_SEARCHED = 24
 # Tabs without a word on one side, and other line separators than a newline.
 _IRREGULAR = ("\n\t", "\t\n", "\t\t", "\t ", "\n\n\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
@@ -106,7 +106,7 @@ class _LazyRespellings(Mapping[str, str]):
         return self._parsed
 
     def __getitem__(self, word: str) -> str:
-        if self._parsed is None and len(self._found) < _MOST_SEARCHED:
+        if self._parsed is None and len(self._found) < _MAX_SEARCHED:
             if word not in self._found:
                 self._found[word] = self._searched(word)
             respelled = self._found[word]

@@ -29,10 +29,10 @@ _FULL_LENGTH = 80
 _ENOUGH_LENGTH = 60
 _SHORT_LENGTH = 20
 # The official program has no such limits, but models drift in long sentences. Longer clauses are cut at commas.
-_LONGEST_PIECE = 100
-_LONGEST_SENTENCE = 140
+_MAX_PIECE = 100
+_MAX_SENTENCE = 140
 # A clause with more characters is cut without normalising it first.
-_LONGEST_PIECE_CHARACTERS = 600
+_MAX_PIECE_CHARACTERS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +192,12 @@ class _Reader:
         open_ranges = [(start, end)]
         while open_ranges:
             start, end = open_ranges.pop()
-            if end - start <= _LONGEST_PIECE_CHARACTERS:
+            if end - start <= _MAX_PIECE_CHARACTERS:
                 spoken = speak(self._layout, start, end, language, is_normalized=self._is_normalized)
                 if not spoken:
                     continue
                 size = length(spoken, language, self._tokenizer)
-                if size <= _LONGEST_PIECE or end - start < 2:
+                if size <= _MAX_PIECE or end - start < 2:
                     yield _Piece(end, spoken, size)
                     continue
             middle = start + split_near_middle(self._layout.masked[start:end])
@@ -211,7 +211,7 @@ def _sentences(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
     size = 0
     for piece in pieces:
         is_full = size + piece.length > _FULL_LENGTH and size > _ENOUGH_LENGTH
-        if group and (is_full or size + piece.length > _LONGEST_SENTENCE):
+        if group and (is_full or size + piece.length > _MAX_SENTENCE):
             if held:
                 yield held
             held, group, size = group, [], 0

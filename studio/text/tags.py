@@ -22,8 +22,8 @@ import regex
 from studio.errors import StyleNotSupported
 
 END_OF_PROMPT = "<|endofprompt|>"
-LONGEST_PAUSE_SECONDS = 30.0
-LONGEST_SPAN_CHARACTERS = 200
+MAX_PAUSE_SECONDS = 30.0
+MAX_SPAN_CHARACTERS = 200
 
 _ENGLISH_PHONES = (
     "AA AA0 AA1 AA2 AE AE0 AE1 AE2 AH AH0 AH1 AH2 AO AO0 AO1 AO2 AW AW0 AW1 AW2 AY AY0 AY1 AY2 B CH D DH "
@@ -132,7 +132,7 @@ def spans(marks: tuple[TagSpan, ...]) -> list[tuple[int, int]]:
         if mark.kind is MarkKind.OPENING:
             opened = mark
         elif mark.kind is MarkKind.CLOSING and opened is not None:
-            if mark.token == f"</{opened.token[1:]}" and mark.end - opened.start <= LONGEST_SPAN_CHARACTERS:
+            if mark.token == f"</{opened.token[1:]}" and mark.end - opened.start <= MAX_SPAN_CHARACTERS:
                 found.append((opened.start, mark.end))
             opened = None
         elif mark.kind is MarkKind.PAUSE:
@@ -143,12 +143,12 @@ def spans(marks: tuple[TagSpan, ...]) -> list[tuple[int, int]]:
 def _pauses(text: str) -> Iterator[TagSpan]:
     for match in _PAUSE.finditer(text):
         seconds = float(match[1]) / (1000 if (match[2] or "").lower() == "ms" else 1)
-        if seconds > LONGEST_PAUSE_SECONDS:
+        if seconds > MAX_PAUSE_SECONDS:
             raise StyleNotSupported(
                 "{tag} is too long: a pause lasts at most {longest:g} seconds.",
                 remedy="Write a shorter pause, or several in a row.",
                 tag=match.group(),
-                longest=LONGEST_PAUSE_SECONDS,
+                longest=MAX_PAUSE_SECONDS,
             )
         yield TagSpan(match.start(), match.end(), MarkKind.PAUSE, seconds=seconds)
 

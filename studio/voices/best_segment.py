@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from studio.audio.waveform import Waveform
-from studio.voices.clip_check import LONGEST_SECONDS, clipped_samples, last_sound_seconds
+from studio.voices.clip_check import MAX_SECONDS, clipped_samples, last_sound_seconds
 from studio.voices.loudness import FRAME_SECONDS, FloatArray, frame_levels, loud_level, speech_frames
 
-SHORTEST_GOOD_SECONDS = 3.0
-LONGEST_GOOD_SECONDS = 10.0
+MIN_GOOD_SECONDS = 3.0
+MAX_GOOD_SECONDS = 10.0
 # The official program ends each prompt with this silence. For the language model, it marks the end of the sentence.
 TAIL_SECONDS = 0.2
 LEAD_SECONDS = 0.1
@@ -66,7 +66,7 @@ def best_segment(waveform: Waveform) -> PromptWindow:
     is_speech = speech_mask(levels)
     phrases = _phrases(is_speech, levels)
     if not phrases:
-        return PromptWindow(0.0, min(waveform.seconds, LONGEST_GOOD_SECONDS))
+        return PromptWindow(0.0, min(waveform.seconds, MAX_GOOD_SECONDS))
     scorer = _SegmentScorer(waveform, is_speech)
     return max(_candidates(phrases, waveform.seconds), key=scorer.score)[0]
 
@@ -74,7 +74,7 @@ def best_segment(waveform: Waveform) -> PromptWindow:
 def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
     """Return the audio in ``window`` without silence at its ends, except for a tail of ``TAIL_SECONDS``.
 
-    If the tail is missing, it is added. The result is at most ``LONGEST_SECONDS`` long.
+    If the tail is missing, it is added. The result is at most ``MAX_SECONDS`` long.
     """
     rate = waveform.sample_rate
     chosen = Waveform(waveform.samples[round(window.start_seconds * rate) : round(window.end_seconds * rate)], rate)
@@ -89,7 +89,7 @@ def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
     samples[:fade] *= np.linspace(0.0, 1.0, fade, dtype=np.float32)
     samples[len(samples) - fade :] *= np.linspace(1.0, 0.0, fade, dtype=np.float32)
     num_missing = max(0, end - len(chosen.samples))
-    return Waveform(np.pad(samples, (0, num_missing))[: int(LONGEST_SECONDS * rate)], rate)
+    return Waveform(np.pad(samples, (0, num_missing))[: int(MAX_SECONDS * rate)], rate)
 
 
 def speech_mask(levels: FloatArray) -> npt.NDArray[np.bool_]:
@@ -126,7 +126,7 @@ def _phrases(is_speech: npt.NDArray[np.bool_], levels: FloatArray) -> list[_Phra
 
 
 def _cut(start: int, end: int, levels: FloatArray) -> list[_Phrase]:
-    longest = int((LONGEST_GOOD_SECONDS - LEAD_SECONDS - TAIL_SECONDS) / FRAME_SECONDS)
+    longest = int((MAX_GOOD_SECONDS - LEAD_SECONDS - TAIL_SECONDS) / FRAME_SECONDS)
     pieces = []
     while end - start > longest:
         middle = start + longest // 2 + int(np.argmin(levels[start + longest // 2 : start + longest]))
@@ -142,7 +142,7 @@ def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[Prom
         for last in phrases[number:]:
             start = max(0.0, first.start * FRAME_SECONDS - (0.0 if first.is_cut else LEAD_SECONDS))
             end = min(total_seconds, last.end * FRAME_SECONDS + (0.0 if last.is_cut else TAIL_SECONDS))
-            if end - start > LONGEST_GOOD_SECONDS and last is not first:
+            if end - start > MAX_GOOD_SECONDS and last is not first:
                 break
             found.append((PromptWindow(start, end), first.is_cut or last.is_cut))
     return found

@@ -23,15 +23,15 @@ from studio.voices.loudness import (
     speech_frames,
 )
 
-LOWEST_SAMPLE_RATE = 16_000
-LONGEST_SECONDS = 30.0
-LEAST_SOUND_SECONDS = 0.5
+MIN_SAMPLE_RATE = 16_000
+MAX_SECONDS = 30.0
+MIN_SOUND_SECONDS = 0.5
 
 _COMFORTABLE_SECONDS = 3.0
 _QUIET_DBFS = -40.0
-_LEAST_SPEECH_SHARE = 0.4
+_MIN_SPEECH_SHARE = 0.4
 # Unscaled 16-bit values in a float file reach 32 768. Decoders exceed 1 only slightly.
-_LARGEST_SAMPLE = 8.0
+_MAX_SAMPLE = 8.0
 
 _CLIPPED_ABOVE = 0.99
 _CLIPPED_RUN_SAMPLES = 3
@@ -66,21 +66,21 @@ def check_prompt_clip(waveform: Waveform) -> ClipVerdict:
     Raises ``BrokenClip``, ``LowSampleRate``, ``ClipTooLong``, ``ClipTooShort``, ``SilentClip``.
     """
     require_sound(waveform)
-    if waveform.seconds > LONGEST_SECONDS:
+    if waveform.seconds > MAX_SECONDS:
         raise ClipTooLong(
             "The clip lasts {seconds:.1f} s; at most {longest:.0f} s can be used.",
             remedy="Cut out 3 to 10 s of continuous speech.",
             seconds=waveform.seconds,
-            longest=LONGEST_SECONDS,
+            longest=MAX_SECONDS,
         )
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     speech_seconds = min(float(speech_frames(levels).sum()) * FRAME_SECONDS, waveform.seconds)
-    if speech_seconds < LEAST_SOUND_SECONDS:
+    if speech_seconds < MIN_SOUND_SECONDS:
         raise ClipTooShort(
             "The clip contains only {seconds:.2f} s of speech; at least {least} s are needed, 3 to 10 s work best.",
             remedy="Choose a longer recording.",
             seconds=speech_seconds,
-            least=LEAST_SOUND_SECONDS,
+            least=MIN_SOUND_SECONDS,
         )
     return ClipVerdict(speech_seconds, tuple(_warnings(waveform, loud_level(levels), speech_seconds)))
 
@@ -98,18 +98,18 @@ def require_sound(waveform: Waveform) -> None:
             "The clip contains invalid samples (NaN or infinity).",
             remedy="Export the recording again, for example as 16-bit WAV.",
         )
-    if largest > _LARGEST_SAMPLE:
+    if largest > _MAX_SAMPLE:
         raise BrokenClip(
             "The clip's samples reach {largest:.0f}; full scale is 1.",
             remedy="Export the recording again, for example as 16-bit WAV.",
             largest=largest,
         )
-    if waveform.sample_rate < LOWEST_SAMPLE_RATE:
+    if waveform.sample_rate < MIN_SAMPLE_RATE:
         raise LowSampleRate(
             "The clip has a sample rate of {sample_rate} Hz; at least {lowest} Hz is needed.",
             remedy="Use a recording of better quality; converting the file does not help.",
             sample_rate=waveform.sample_rate,
-            lowest=LOWEST_SAMPLE_RATE,
+            lowest=MIN_SAMPLE_RATE,
         )
     if frame_levels(waveform.samples, waveform.sample_rate).max() <= SILENCE_DBFS:
         raise SilentClip("The clip is silent.", remedy="Check the microphone and record again.")
@@ -146,7 +146,7 @@ def _warnings(waveform: Waveform, loud_dbfs: float, speech_seconds: float) -> li
     found = []
     if speech_seconds < _COMFORTABLE_SECONDS:
         found.append(f"The clip contains only {speech_seconds:.1f} s of speech; 3 to 10 s give a closer likeness.")
-    elif speech_seconds < _LEAST_SPEECH_SHARE * waveform.seconds:
+    elif speech_seconds < _MIN_SPEECH_SHARE * waveform.seconds:
         found.append("The clip is mostly silence; the voice may pause a lot.")
     if loud_dbfs < _QUIET_DBFS:
         found.append("The clip is very quiet; noise becomes part of the voice.")

@@ -14,7 +14,7 @@ import soundfile
 from studio.audio.files import read_audio
 from studio.errors import UnreadableClip
 from studio.storage.disk import require_regular_file
-from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip
+from studio.voices.clip_check import MAX_SECONDS, check_prompt_clip
 from studio.voices.clip_report import assess_clip
 from studio.voices.voice import Grade
 
@@ -23,7 +23,7 @@ FEATURES_SUFFIX = ".safetensors"
 _EARLY_TOKENS_PER_SECOND = 25
 # Longer clips are rejected before they are decoded. For clips that are slightly too long, the error of
 # check_prompt_clip states the length.
-_LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
+_MAX_READ_SECONDS = 2 * MAX_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def validate_clip(path: Path) -> UsableClip:
     """Validate ``path``. Raises ``UnreadableClip``, and the errors of ``check_prompt_clip``."""
     if path.suffix.lower() == FEATURES_SUFFIX:
         return UsableClip(_features_seconds(path))
-    waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
+    waveform = read_audio(path, longest_seconds=_MAX_READ_SECONDS)
     warnings = check_prompt_clip(waveform).warnings
     return UsableClip(waveform.seconds, warnings, assess_clip(waveform).quality)
 

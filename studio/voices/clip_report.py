@@ -14,10 +14,10 @@ import numpy as np
 
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
-from studio.voices.best_segment import LONGEST_GOOD_SECONDS, SHORTEST_GOOD_SECONDS, speech_mask
+from studio.voices.best_segment import MAX_GOOD_SECONDS, MIN_GOOD_SECONDS, speech_mask
 from studio.voices.clip_check import (
-    LONGEST_SECONDS,
-    LOWEST_SAMPLE_RATE,
+    MAX_SECONDS,
+    MIN_SAMPLE_RATE,
     check_prompt_clip,
     clipped_samples,
     mean_spectrum,
@@ -160,12 +160,12 @@ VERDICTS: Mapping[tuple[Aspect, str], Verdict] = {
     ),
 }
 
-_LEAST_SPEECH_SECONDS = 0.5
+_MIN_SPEECH_SECONDS = 0.5
 _LOW_DBFS, _VERY_LOW_DBFS = -32.0, -40.0
 _SOME_CLIPPED_SHARE, _MUCH_CLIPPED_SHARE = 1e-5, 1e-4
 _SOME_NOISE_DB, _MUCH_NOISE_DB = 20.0, 12.0
 _FLOOR_QUANTILE = 0.05
-_LEAST_PAUSES_SECONDS = 0.2
+_MIN_PAUSES_SECONDS = 0.2
 _DULL_BELOW_HZ = 6500.0
 _EDGE_DB = -60.0
 _SPEECH_POWER_HZ = (100.0, 4000.0)
@@ -217,7 +217,7 @@ def speech_above_noise(recording: Waveform) -> float:
     if not len(levels):
         return 0.0
     pauses = levels[~speech_mask(levels)]
-    if len(pauses) * FRAME_SECONDS >= _LEAST_PAUSES_SECONDS:
+    if len(pauses) * FRAME_SECONDS >= _MIN_PAUSES_SECONDS:
         return loud_level(levels) - float(np.median(pauses))
     distance_db = loud_level(levels) - float(np.quantile(levels, _FLOOR_QUANTILE))
     return distance_db if distance_db < _MUCH_NOISE_DB else float("inf")
@@ -232,18 +232,18 @@ def _amount(value: float, *, some: float, much: float) -> str:
 
 
 def _length(clip: Waveform, speech_seconds: float) -> ClipIssue:
-    if speech_seconds < _LEAST_SPEECH_SECONDS:
+    if speech_seconds < _MIN_SPEECH_SECONDS:
         return _finding(Aspect.LENGTH, "none")
-    if clip.seconds > LONGEST_SECONDS:
+    if clip.seconds > MAX_SECONDS:
         return _finding(Aspect.LENGTH, "too long", total=clip.seconds)
-    if clip.seconds > 1.25 * LONGEST_GOOD_SECONDS:
+    if clip.seconds > 1.25 * MAX_GOOD_SECONDS:
         return _finding(Aspect.LENGTH, "long", total=clip.seconds)
-    kind = "good" if clip.seconds >= SHORTEST_GOOD_SECONDS and speech_seconds > 0.7 * SHORTEST_GOOD_SECONDS else "short"
+    kind = "good" if clip.seconds >= MIN_GOOD_SECONDS and speech_seconds > 0.7 * MIN_GOOD_SECONDS else "short"
     return _finding(Aspect.LENGTH, kind, seconds=speech_seconds)
 
 
 def _bandwidth(clip: Waveform) -> ClipIssue:
-    if clip.sample_rate < LOWEST_SAMPLE_RATE:
+    if clip.sample_rate < MIN_SAMPLE_RATE:
         return _finding(Aspect.BANDWIDTH, "rate", rate=clip.sample_rate)
     if sounds_like_a_telephone(clip):
         return _finding(Aspect.BANDWIDTH, "telephone")

@@ -30,7 +30,7 @@ from studio.storage.disk import require_regular_file
 from studio.voices import database
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.voice import (
-    LONGEST_NAME,
+    MAX_NAME,
     NO_CONSENT,
     Consent,
     TrashedVoice,
@@ -328,7 +328,7 @@ class VoiceLibrary:
         for voice in self._speakers_of_models():
             name = names.get(name_key(voice.name), voice.name)
             if name_key(name) in taken:
-                name = _first_free(f"{voice.name} ({voice.models[0]})"[:LONGEST_NAME].strip(), taken)
+                name = _first_free(f"{voice.name} ({voice.models[0]})"[:MAX_NAME].strip(), taken)
             taken.add(name_key(name))
             speakers.append(replace(voice, name=name))
         return speakers
@@ -383,7 +383,7 @@ def _first_free(wanted: str, taken: set[str]) -> str:
     while name_key(name) in taken:
         number += 1
         ending = f" {number}"
-        name = wanted[: LONGEST_NAME - len(ending)] + ending
+        name = wanted[: MAX_NAME - len(ending)] + ending
     return name
 
 

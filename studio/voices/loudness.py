@@ -16,16 +16,16 @@ FloatArray = npt.NDArray[np.float64]
 
 FRAME_SECONDS = 0.02
 SILENCE_DBFS = -60.0
-_LOWEST_DBFS = -120.0
+_MIN_DBFS = -120.0
 # Voiced speech is at most this much quieter than its loud syllables.
 _SPEECH_RANGE_DB = 35.0
 
 # Endpoint detection: the recording ends after this much speech and this much silence.
-_LEAST_SPEECH_SECONDS = 1.0
+_MIN_SPEECH_SECONDS = 1.0
 _SILENCE_SECONDS = 2.0
 # Speech exceeds the background by at least this much. A smaller range may be background noise, such as that of a fan.
-_LEAST_RANGE_DB = 12.0
-_QUIETEST_SPEECH_DBFS = -50.0
+_MIN_RANGE_DB = 12.0
+_MIN_SPEECH_DBFS = -50.0
 _FLOOR_QUANTILE, _LOUD_QUANTILE = 0.1, 0.95
 _GATE_SHARE = 0.4
 
@@ -40,14 +40,14 @@ def frame_levels(samples: Samples, sample_rate: int) -> FloatArray:
     power = np.pad(centred**2, (0, num_frames * frame - len(samples))).reshape(num_frames, frame).sum(axis=1)
     lengths = np.full(num_frames, frame)
     lengths[-1] = len(samples) - (num_frames - 1) * frame
-    levels: FloatArray = 10.0 * np.log10(np.maximum(power / lengths, 10.0 ** (_LOWEST_DBFS / 10.0)))
+    levels: FloatArray = 10.0 * np.log10(np.maximum(power / lengths, 10.0 ** (_MIN_DBFS / 10.0)))
     return levels
 
 
 def loud_level(levels: FloatArray) -> float:
     """Return the level of loud syllables: the 90th percentile of frames above silence, to ignore single clicks."""
     sounding = levels[levels > SILENCE_DBFS]
-    return float(np.quantile(sounding, 0.9)) if len(sounding) else _LOWEST_DBFS
+    return float(np.quantile(sounding, 0.9)) if len(sounding) else _MIN_DBFS
 
 
 def speech_frames(levels: FloatArray) -> npt.NDArray[np.bool_]:
@@ -85,7 +85,7 @@ class EndpointDetector:
     def is_over(self) -> bool:
         """Whether enough speech has ended with enough silence."""
         speech = self._speech()
-        if len(speech) * FRAME_SECONDS < _LEAST_SPEECH_SECONDS:
+        if len(speech) * FRAME_SECONDS < _MIN_SPEECH_SECONDS:
             return False
         return (len(self._levels) - 1 - int(speech[-1])) * FRAME_SECONDS >= _SILENCE_SECONDS
 
@@ -95,7 +95,7 @@ class EndpointDetector:
             return np.zeros(0, np.int64)
         levels = np.asarray(self._levels)
         floor, loud = np.quantile(levels, (_FLOOR_QUANTILE, _LOUD_QUANTILE))
-        if loud - floor < _LEAST_RANGE_DB or loud < _QUIETEST_SPEECH_DBFS:
+        if loud - floor < _MIN_RANGE_DB or loud < _MIN_SPEECH_DBFS:
             # So far, all frames are silence or all frames are speech.
-            return np.arange(len(levels)) if loud >= _QUIETEST_SPEECH_DBFS else np.zeros(0, np.int64)
+            return np.arange(len(levels)) if loud >= _MIN_SPEECH_DBFS else np.zeros(0, np.int64)
         return np.flatnonzero(levels > floor + _GATE_SHARE * (loud - floor))

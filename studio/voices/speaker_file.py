@@ -21,9 +21,9 @@ from studio.errors import BadVoiceFile
 from studio.storage.disk import require_regular_file
 
 _EMBEDDING_SIZE = 192
-_LARGEST_BYTES = 1 << 28
-_LARGEST_PICKLE_BYTES = 1 << 22
-_MOST_SPEAKERS = 10_000
+_MAX_BYTES = 1 << 28
+_MAX_PICKLE_BYTES = 1 << 22
+_MAX_SPEAKERS = 10_000
 _NUMBER_TYPES = {
     "FloatStorage": np.float32, "DoubleStorage": np.float64, "HalfStorage": np.float16, "IntStorage": np.int32,
     "LongStorage": np.int64,
@@ -45,7 +45,7 @@ def read_speakers(path: Path) -> dict[str, Embedding]:
         require_regular_file(path)
         with zipfile.ZipFile(path) as archive:
             entries = _load(archive)
-            if not isinstance(entries, dict) or len(entries) > _MOST_SPEAKERS:
+            if not isinstance(entries, dict) or len(entries) > _MAX_SPEAKERS:
                 raise _unreadable(path)
             return {
                 name: _embedding(entry["embedding"])
@@ -76,7 +76,7 @@ class _Storage:
     def values(self) -> npt.NDArray[Any]:
         """The numbers, read once. Compressed ones are refused: a small file could expand to any size."""
         entry = self._archive.getinfo(self._name)
-        if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > _LARGEST_BYTES:
+        if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > _MAX_BYTES:
             raise ValueError("the tensor is too large for a speaker")
         return np.frombuffer(self._archive.read(self._name), self._dtype)
 
@@ -94,7 +94,7 @@ def _embedding(tensor: _Tensor) -> Embedding:
 
 def _load(archive: zipfile.ZipFile) -> object:
     (pickled,) = (name for name in archive.namelist() if name.endswith("/data.pkl") or name == "data.pkl")
-    if archive.getinfo(pickled).file_size > _LARGEST_PICKLE_BYTES:
+    if archive.getinfo(pickled).file_size > _MAX_PICKLE_BYTES:
         raise ValueError("the list of speakers is too large")
     return _SpeakerUnpickler(archive, pickled.removesuffix("data.pkl")).load()
 

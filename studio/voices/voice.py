@@ -9,7 +9,7 @@ from pathlib import Path
 
 from studio.errors import BadVoiceName
 
-LONGEST_NAME = 80
+MAX_NAME = 80
 
 
 class Grade(Enum):
@@ -100,15 +100,13 @@ class TrashedVoice:
 def checked_name(name: str) -> str:
     """Return ``name`` with single spaces and composed characters. Raises ``BadVoiceName`` for an invalid name."""
     name = unicodedata.normalize("NFC", " ".join(name.split()))
-    is_fine = (
-        name.isprintable() and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and name[0] not in "-."
-    )
+    is_fine = name.isprintable() and 0 < len(name) <= MAX_NAME and not set(name) & set("/\\") and name[0] not in "-."
     if not is_fine:
         raise BadVoiceName(
             "“{name}” is not a valid voice name.",
             remedy="Use 1 to {longest} characters, no slashes, and no dash or dot at the start.",
-            name=name[:LONGEST_NAME],
-            longest=LONGEST_NAME,
+            name=name[:MAX_NAME],
+            longest=MAX_NAME,
         )
     return name
 
@@ -117,7 +115,7 @@ def suggest_name(wanted: str, fallback: str) -> str:
     """Return a valid name like ``wanted``, for example a file name, or ``fallback`` if no valid character remains."""
     letters = "".join(letter if letter.isprintable() else " " for letter in wanted.replace("/", " ").replace("\\", " "))
     tidy = unicodedata.normalize("NFC", " ".join(letters.split()).lstrip("-. "))
-    return tidy[:LONGEST_NAME].strip() or fallback
+    return tidy[:MAX_NAME].strip() or fallback
 
 
 def name_key(name: str) -> str:

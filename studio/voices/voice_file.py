@@ -32,9 +32,9 @@ _FORMAT = "timbre-voice"
 _VERSION = 1
 _MANIFEST = "manifest.json"
 _CLIP_NAME = re.compile(r"clip(\.[a-z0-9]{1,11})")
-_LARGEST_MANIFEST_BYTES = 1 << 16
+_MAX_MANIFEST_BYTES = 1 << 16
 # Enough for 30 s of audio in any supported format.
-_LARGEST_CLIP_BYTES = 64 << 20
+_MAX_CLIP_BYTES = 64 << 20
 # The date of all entries is fixed, so that equal voices result in equal files.
 _DATE = (2020, 1, 1, 0, 0, 0)
 _REMEDY = "Ask its author to export the voice again."
@@ -86,18 +86,18 @@ def read_voice_file(path: Path) -> VoiceFile:
     """Return the voice in ``path``. Raises ``BadVoiceFile``."""
     try:
         require_regular_file(path)
-        if path.stat().st_size > _LARGEST_CLIP_BYTES + 2 * _LARGEST_MANIFEST_BYTES:
+        if path.stat().st_size > _MAX_CLIP_BYTES + 2 * _MAX_MANIFEST_BYTES:
             raise _bad(wording("{file} is too large for a voice file.", file=path.name))
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
             if len(archive.infolist()) != 2 or _MANIFEST not in entries:
                 raise _bad(wording("{file} does not contain exactly one voice.", file=path.name))
-            manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _LARGEST_MANIFEST_BYTES))
+            manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _MAX_MANIFEST_BYTES))
             clip_name = _text(path, manifest, "clip")
             match = _CLIP_NAME.fullmatch(clip_name)
             if match is None or clip_name not in entries:
                 raise _bad(wording("{file} has an invalid name for its recording.", file=path.name))
-            clip = _unpack(path, archive, entries[clip_name], _LARGEST_CLIP_BYTES)
+            clip = _unpack(path, archive, entries[clip_name], _MAX_CLIP_BYTES)
     except FileNotFoundError as error:
         raise BadVoiceFile(
             "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path

@@ -54,7 +54,7 @@ OnStatus = Callable[[EngineStatus], None]
 _QUIET_SECONDS = 300.0
 # Delay of the repetition of measurements made on a busy machine, and its largest number until the next start.
 _REPEAT_SECONDS = 600.0
-_MOST_REPEATS = 3
+_MAX_REPEATS = 3
 # Idle time after loading or a request before precisions are compared.
 _COMPARISON_SECONDS = 10.0
 # Interval between checks whether the machine is still busy.
@@ -453,7 +453,7 @@ class ModelHost:
         """Return the candidates that were measured on a busy machine, if engines are tested without a request."""
         if self._options.engines != "improve":
             return set()
-        return {key for key in self._manager.disturbed_keys() if self._num_repeats[key] < _MOST_REPEATS}
+        return {key for key in self._manager.disturbed_keys() if self._num_repeats[key] < _MAX_REPEATS}
 
     def _is_loaded(self) -> bool:
         return not self._is_closed.is_set() and self._synthesizer is not None

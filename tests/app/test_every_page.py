@@ -43,7 +43,7 @@ CONTROLS = (
 # Parts of Qt's own controls, named after these.
 PARTS_OF = (QAbstractSpinBox, QComboBox, QDockWidget, QLineEdit, QTabBar, QToolBar)
 # A laptop screen of 1280 by 800 at 200 %, without the title bar.
-SMALLEST_SCREEN = (640, 360)
+MIN_SCREEN = (640, 360)
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_every_control_is_named_and_every_dialog_fits(stage: Stage) -> None:
         if isinstance(page, QMainWindow):
             continue
         least = page.minimumSizeHint().expandedTo(page.minimumSize())
-        if least.width() > SMALLEST_SCREEN[0] or least.height() > SMALLEST_SCREEN[1]:
+        if least.width() > MIN_SCREEN[0] or least.height() > MIN_SCREEN[1]:
             faults.append(f"{name}: needs {least.width()} by {least.height()}")
         first = page.focusWidget() or page.nextInFocusChain()
         if (

@@ -243,7 +243,7 @@ def test_underruns_at_the_largest_buffer_raise() -> None:
 
 
 def test_a_device_that_plays_far_too_slowly_raises(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffered_output, "_LEAST_DRAIN_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(buffered_output, "_MIN_DRAIN_TIMEOUT_SECONDS", 0.2)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
     card.keep_asking(1)

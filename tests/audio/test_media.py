@@ -204,7 +204,7 @@ def test_closing_the_iterator_kills_the_program(pretended, tmp_path: Path, monke
 
 @posix
 def test_endless_audio_is_too_long(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(media, "_LONGEST_SECONDS", 2)
+    monkeypatch.setattr(media, "_MAX_SECONDS", 2)
     program = pretended(f"os.write(1, {head()!r})\nwhile True: os.write(1, bytes(1 << 16))")
     with pytest.raises(ClipTooLong, match="is longer than 2 s"):
         list(read_with_ffmpeg(program, tmp_path / "endless.m4a"))

@@ -285,7 +285,7 @@ def test_an_invalid_sample_rate_is_reported(tmp_path: Path) -> None:
 
 
 def test_too_many_samples_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_MOST_SAMPLES", 2 * RATE)
+    monkeypatch.setattr(files, "_MAX_SAMPLES", 2 * RATE)
     soundfile.write(tmp_path / "clip.wav", tone(3.0), RATE)
     with pytest.raises(ClipTooLong, match="longer than 2 s"):
         read_audio(tmp_path / "clip.wav")

@@ -99,7 +99,7 @@ def test_an_unwritable_folder_is_reported(timbre: Terminal, monkeypatch: pytest.
 
 @pytest.mark.usefixtures("without_engines")
 def test_a_full_disk_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_LEAST_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(checks, "_MIN_DISK_BYTES", 1 << 60)
     assert "almost full" in check(timbre("doctor", "--json"), "data")["remedy"]
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer
 
 _INTERVAL_MILLISECONDS = 10
 # For a busy computer with two cores. Users notice a tenth of a second.
-LONGEST_STALL_SECONDS = 0.25
+MAX_STALL_SECONDS = 0.25
 
 
 class EventLoopMonitor:

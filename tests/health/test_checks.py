@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from studio.engines.manifest import FailureKind
-from studio.engines.store import MOST_FAILURES, EngineStore
+from studio.engines.store import MAX_FAILURES, EngineStore
 from studio.health import checks
 from studio.health.checks import Verdict, check_accelerators, check_libraries, check_media, check_plans
 from studio.health.log_file import ShownError
@@ -48,7 +48,7 @@ def test_a_frozen_program_reports_its_libraries_as_included(monkeypatch: pytest.
 def test_built_engines_are_counted_by_outcome(tmp_path: Path) -> None:
     store = EngineStore(tmp_path)
     assert "none yet" in str(check_plans(store).finding)
-    for _ in range(MOST_FAILURES):
+    for _ in range(MAX_FAILURES):
         store.begin("a-build")
         store.fail("a-build", FailureKind.CRASHED, wording("it crashed"))
     store.begin("another")

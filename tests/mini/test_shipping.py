@@ -148,7 +148,7 @@ def test_special_tokens_follow_the_vocabulary_in_official_order(folder: Path) ->
 
 @pytest.mark.slow
 def test_a_folder_too_large_to_ship_is_refused(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.shipping.folder.LARGEST_BYTES", 100_000)
+    monkeypatch.setattr("training.shipping.folder.MAX_BYTES", 100_000)
     with pytest.raises(TrainingFailed, match="are allowed"):
         write_model_folder(work, tmp_path)
 

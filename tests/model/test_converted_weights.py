@@ -118,7 +118,7 @@ def test_without_a_cache_the_weights_are_converted_each_time(source: Path, monke
 
 
 def test_the_least_recently_used_files_are_deleted(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_FILES", 2)
+    monkeypatch.setattr(module, "_MAX_FILES", 2)
     for age, kind in ((20, "a"), (10, "b")):
         before = set(files())
         converted_weights(source, kind, "form", Converter())

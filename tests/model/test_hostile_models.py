@@ -22,7 +22,7 @@ from studio.model.config import Precision
 from studio.text.styles import load_styles
 
 pytestmark = pytest.mark.timeout(120)
-_LONGEST_MESSAGE = 600
+_MAX_MESSAGE = 600
 FAMILIES = ("cosyvoice1", "cosyvoice2", "cosyvoice3")
 
 
@@ -47,7 +47,7 @@ def load(folder: Path) -> None:
 def refused(folder: Path, kind: type[StudioError] = StudioError) -> None:
     with pytest.raises(kind) as caught:
         load(folder)
-    assert len(str(caught.value)) < _LONGEST_MESSAGE
+    assert len(str(caught.value)) < _MAX_MESSAGE
     assert caught.value.remedy
 
 

@@ -307,9 +307,9 @@ def test_a_slow_or_missing_operator_is_found(monkeypatch: pytest.MonkeyPatch) ->
     def refuse(*_: object) -> None:
         raise UnsupportedPrecision("No such operator.", remedy="None.")
 
-    monkeypatch.setattr(graph_decoder, "_LOWEST_SPEED", 1e9)
+    monkeypatch.setattr(graph_decoder, "_MIN_SPEED", 1e9)
     assert not has_fast_product.__wrapped__(8, 64)
-    monkeypatch.setattr(graph_decoder, "_LOWEST_SPEED", 0.0)
+    monkeypatch.setattr(graph_decoder, "_MIN_SPEED", 0.0)
     assert has_fast_product.__wrapped__(8, 64)
     monkeypatch.setattr(graph_decoder, "open_graph", ReadsLevelsInPlace)
     assert not has_fast_product.__wrapped__(8, 64)

@@ -18,7 +18,7 @@ from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import (
-    MOST_ROWS,
+    MAX_ROWS,
     Field,
     lines_of_table,
     mapping_of,
@@ -317,7 +317,7 @@ def test_a_damaged_workbook_is_an_error() -> None:
 @pytest.mark.slow
 def test_a_table_without_end_is_refused() -> None:
     with pytest.raises(UnreadableScript, match="too large"):
-        read_csv("text\n" + "x\n" * (MOST_ROWS + 1), "a.csv")
+        read_csv("text\n" + "x\n" * (MAX_ROWS + 1), "a.csv")
 
 
 @pytest.mark.parametrize(
@@ -465,7 +465,7 @@ def test_a_damaged_word_document_is_read_or_an_error(at: int, damage: bytes) -> 
 
 
 def test_a_zip_bomb_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.project.importing.word._MOST_BYTES", 100_000)
+    monkeypatch.setattr("studio.project.importing.word._MAX_BYTES", 100_000)
     with pytest.raises(UnreadableScript, match="is too large"):
         paragraphs_of_word(docx("<w:p>" + " " * 1_000_000 + "</w:p>"), "a.docx")
 

@@ -74,7 +74,7 @@ def test_an_edit_after_a_sync_does_not_wait_for_the_disk(project: Project, synce
 def test_a_long_log_is_copied_to_the_database_file(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage, "_LONGEST_LOG_BYTES", 0)
+    monkeypatch.setattr(storage, "_MAX_LOG_BYTES", 0)
     for texts in (["One."], ["One.", "Two."]):
         insert(project, texts[-1])
         wait_until(lambda texts=texts: texts_in_copy(project.draft_path, tmp_path / "copy") == texts)

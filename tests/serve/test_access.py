@@ -172,7 +172,7 @@ def test_a_declared_giant_is_refused_before_it_is_sent(service: RunningService) 
 
 
 def test_an_undeclared_giant_is_broken_off(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "LARGEST_UPLOAD_BYTES", 1 << 20)
+    monkeypatch.setattr(access, "MAX_UPLOAD_BYTES", 1 << 20)
 
     def endless() -> Iterator[bytes]:
         yield b'--x\r\nContent-Disposition: form-data; name="audio_sample"; filename="a.wav"\r\n\r\n'
@@ -248,7 +248,7 @@ def test_bombs_of_headers_and_of_nested_json_are_refused(service: RunningService
 @pytest.mark.slow
 def test_silent_connections_are_limited_and_closed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many more connections than are permitted, none of which sends a request."""
-    monkeypatch.setattr(http_protocol, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(http_protocol, "MAX_CONNECTIONS", 20)
     monkeypatch.setattr(http_protocol, "_HEADER_SECONDS", 2.0)
     with serve() as running:
         connections = [socket.create_connection(("127.0.0.1", running.port), timeout=60) for _ in range(200)]

@@ -106,7 +106,7 @@ def test_links_and_devices_are_refused(path: Path, kind: int) -> None:
 
 
 def test_a_zip_bomb_is_refused_without_unpacking(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice_file, "_LARGEST_CLIP_BYTES", 1 << 20)
+    monkeypatch.setattr(voice_file, "_MAX_CLIP_BYTES", 1 << 20)
     bomb = bytes((1 << 20) + 1)
     digest = hashlib.sha256(bomb).hexdigest()
     refused(archive(path, ("manifest.json", manifest(sha256=digest)), ("clip.wav", bomb)), "unpacks to more than")
@@ -116,7 +116,7 @@ def test_a_zip_bomb_is_refused_without_unpacking(path: Path, monkeypatch: pytest
 
 
 def test_a_zip_bomb_with_a_false_size_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice_file, "_LARGEST_CLIP_BYTES", 1 << 20)
+    monkeypatch.setattr(voice_file, "_MAX_CLIP_BYTES", 1 << 20)
     archive(path, ("manifest.json", manifest()), ("clip.wav", bytes(8 << 20)))
     data = bytearray(path.read_bytes())
     for mark, offset in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):

@@ -30,7 +30,7 @@ from studio.app.theme.colors import theme_colors
 from studio.app.translation import join_sentences
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.project.dubbing import FitOptions, LineFit, Retakes, faster_style, plan_fit
 from studio.settings import FIT_FASTEST, FIT_SLOWEST
 from studio.settings_store import Settings
@@ -67,8 +67,8 @@ class FitDialog(QDialog):
         self.resize(fit_to_screen(*_SIZE))
         self.summary = QLabel(wordWrap=True)
         self.table = QTreeWidget()
-        self.slowest = NumberField(minimum=SLOWEST_SPEED, maximum=1.0, step=0.05, decimals=2)
-        self.fastest = NumberField(minimum=1.0, maximum=FASTEST_SPEED, step=0.05, decimals=2)
+        self.slowest = NumberField(minimum=MIN_SPEED, maximum=1.0, step=0.05, decimals=2)
+        self.fastest = NumberField(minimum=1.0, maximum=MAX_SPEED, step=0.05, decimals=2)
         self.lengthens = QCheckBox(self.tr("Also slow down short takes"))
         self.retakes = QComboBox()
         self.progress = QProgressBar()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from studio.audio.media import MEDIA_SUFFIXES
 
 _WIDTH_PIXELS = 200
-_LARGEST_DRIFT_SECONDS = 0.08  # two frames; a picture further from the sound is moved
+_MAX_DRIFT_SECONDS = 0.08  # two frames; a picture further from the sound is moved
 
 
 class GuidePicture(QWidget):
@@ -44,7 +44,7 @@ class GuidePicture(QWidget):
 
     def seek(self, seconds: float) -> None:
         """Show the picture at this time, unless the present one is close enough."""
-        if abs(self._player.position() / 1000 - seconds) > _LARGEST_DRIFT_SECONDS:
+        if abs(self._player.position() / 1000 - seconds) > _MAX_DRIFT_SECONDS:
             self._player.setPosition(round(seconds * 1000))
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QWidget
 from studio.app.widgets.number_field import NumberField
 from studio.project.lines import Line, Slot
 
-_LONGEST_SECONDS = 24 * 3600.0
+_MAX_SECONDS = 24 * 3600.0
 
 
 class SlotFields(QWidget):
@@ -19,8 +19,8 @@ class SlotFields(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._line: Line | None = None
-        self.start = NumberField(maximum=_LONGEST_SECONDS, step=0.1, decimals=3)
-        self.end = NumberField(maximum=_LONGEST_SECONDS, step=0.1, decimals=3)
+        self.start = NumberField(maximum=_MAX_SECONDS, step=0.1, decimals=3)
+        self.end = NumberField(maximum=_MAX_SECONDS, step=0.1, decimals=3)
         self.start.setAccessibleName(self.tr("Start of slot"))
         self.end.setAccessibleName(self.tr("End of slot"))
         rows = QFormLayout(self)

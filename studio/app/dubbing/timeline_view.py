@@ -19,10 +19,10 @@ from studio.project.script import Script
 
 _RULER, _GUIDE, _LANE, _GAP = 18, 36, 22, 4  # heights in pixels
 _EDGE_PIXELS = 5
-_LEAST_SECONDS_SHOWN = 10.0
-_LEAST_ZOOM, _LARGEST_ZOOM = 0.5, 800.0  # pixels per second
+_MIN_SECONDS_SHOWN = 10.0
+_MIN_ZOOM, _MAX_ZOOM = 0.5, 800.0  # pixels per second
 _ZOOM_STEP = 1.5
-_SHORTEST_SLOT_SECONDS = 0.05
+_MIN_SLOT_SECONDS = 0.05
 _SMALL_STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
 
 
@@ -105,12 +105,12 @@ class TimelineView(QAbstractScrollArea):
         bar = self.horizontalScrollBar()
         x = self.viewport().width() / 2 if at_x is None else at_x
         seconds = (bar.value() + x) / self.zoom
-        self.zoom = min(max(_LEAST_ZOOM, self.zoom * _ZOOM_STEP**steps), _LARGEST_ZOOM)
+        self.zoom = min(max(_MIN_ZOOM, self.zoom * _ZOOM_STEP**steps), _MAX_ZOOM)
         self._update_range()
         bar.setValue(round(seconds * self.zoom - x))
 
     def zoom_to_all(self) -> None:
-        self.zoom = min(max(_LEAST_ZOOM, self.viewport().width() / self._seconds), _LARGEST_ZOOM)
+        self.zoom = min(max(_MIN_ZOOM, self.viewport().width() / self._seconds), _MAX_ZOOM)
         self._update_range()
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -126,7 +126,7 @@ class TimelineView(QAbstractScrollArea):
         """The length of the time line, in seconds."""
         ends = [line.slot.end_seconds for line in self._lines if line.slot is not None]
         guide = self._guide.seconds if self._guide is not None else 0.0
-        return max([*ends, guide, _LEAST_SECONDS_SHOWN]) + 2.0
+        return max([*ends, guide, _MIN_SECONDS_SHOWN]) + 2.0
 
     def rect_of(self, line_id: str) -> QRectF | None:
         """Return the rectangle of a slot in the viewport."""
@@ -343,5 +343,5 @@ def shifted(slot: Slot, mode: DragMode, seconds: float) -> Slot:
         start = max(0.0, start + seconds)
         return Slot(round(start, 3), round(start + slot.seconds, 3))
     if mode is DragMode.START:
-        return Slot(round(min(max(0.0, start + seconds), max(0.0, end - _SHORTEST_SLOT_SECONDS)), 3), end)
-    return Slot(start, round(max(end + seconds, start + _SHORTEST_SLOT_SECONDS), 3))
+        return Slot(round(min(max(0.0, start + seconds), max(0.0, end - _MIN_SLOT_SECONDS)), 3), end)
+    return Slot(start, round(max(end + seconds, start + _MIN_SLOT_SECONDS), 3))

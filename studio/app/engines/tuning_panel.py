@@ -9,7 +9,7 @@ from studio.app.engines.engine_text import panel_title, trial_text
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.engines.overview import EngineAction, EngineStatus
 
-_MOST_LINES = 2
+_MAX_LINES = 2
 
 
 class EngineTuningPanel(CollapsiblePanel):
@@ -62,5 +62,5 @@ class EngineTuningPanel(CollapsiblePanel):
     def event(self, event: QEvent) -> bool:
         """Reserve space for two lines, so that the buttons stay in place while the text length changes."""
         if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._text.setMinimumHeight(_MOST_LINES * self._text.fontMetrics().lineSpacing())
+            self._text.setMinimumHeight(_MAX_LINES * self._text.fontMetrics().lineSpacing())
         return super().event(event)

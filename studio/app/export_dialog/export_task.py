@@ -26,7 +26,7 @@ from studio.project.lines import Line
 from studio.project.takes import Take
 
 _WRITING_SHARE = 0.05  # share of the progress bar, if lines have to be spoken first
-_LEAST_SECONDS = 1.0  # no estimate before this much time has passed
+_MIN_SECONDS = 1.0  # no estimate before this much time has passed
 
 
 class SpeechQueue(Protocol):
@@ -140,7 +140,7 @@ class ExportTask(QObject):
     @property
     def lines_per_minute(self) -> float | None:
         seconds = self._pace.speaking_seconds
-        if self.state is not ExportState.SPEAKING or seconds < _LEAST_SECONDS:
+        if self.state is not ExportState.SPEAKING or seconds < _MIN_SECONDS:
             return None
         return 60 * self._num_spoken / seconds
 

@@ -11,8 +11,8 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.project.importing.tables import ColumnMapping, Field, Table
 
 _ROWS_SHOWN = 50
-_WIDEST_PIXELS = 320
-_NARROWEST_PIXELS = 120
+_MAX_PIXELS = 320
+_MIN_PIXELS = 120
 _CONTEXT = "ColumnTable"
 _UNUSED = QT_TRANSLATE_NOOP("ColumnTable", "Not used")
 _FIELDS = {
@@ -80,7 +80,7 @@ class ColumnTable(QTableWidget):
     def _fit_columns(self) -> None:
         self.resizeColumnsToContents()
         for at in range(len(self.boxes)):
-            self.setColumnWidth(at, min(max(self.columnWidth(at), _NARROWEST_PIXELS), _WIDEST_PIXELS))
+            self.setColumnWidth(at, min(max(self.columnWidth(at), _MIN_PIXELS), _MAX_PIXELS))
 
     def _box(self, name: str, field: Field | None) -> QComboBox:
         box = QComboBox()

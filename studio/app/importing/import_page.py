@@ -39,7 +39,7 @@ from studio.project.splitting import SplitMode
 from studio.voices.voice import name_key
 
 _SIZE = (860, 560)
-_MOST_SHOWN = 200
+_MAX_SHOWN = 200
 _CHARACTER, _TEXT = range(2)
 _ALWAYS_SHOWN = (".epub", ".pdf")
 
@@ -178,7 +178,7 @@ class ImportPage(QDialog):
         return "\n".join(rows)
 
     def _show_lines(self, lines: Sequence[Line]) -> None:
-        shown = lines[:_MOST_SHOWN]
+        shown = lines[:_MAX_SHOWN]
         self.lines.setRowCount(len(shown) + (len(lines) > len(shown)))
         for row, line in enumerate(shown):
             name = QTableWidgetItem(line.character or "")

@@ -31,14 +31,14 @@ from studio.app.theme.icons import icon
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
 from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
-from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
-from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
+from studio.project.lines import MAX_PAUSE_SECONDS, MAX_SEED, Line, LineStyle
 from studio.voices.voice import Voice
 
-_SHORTEST_NAME = 9  # letters of a voice or style name visible at any width of the dock
-_LEAST_NUMBER_PIXELS = 72
+_MIN_NAME = 9  # letters of a voice or style name visible at any width of the dock
+_MIN_NUMBER_PIXELS = 72
 _ID = attrgetter("id")
 _SHOWN_FIELDS = (
     "voice", "style", "speed", "quality", "pause_after_seconds", "gain_db", "fade_in_seconds", "fade_out_seconds",
@@ -70,13 +70,13 @@ class LineSettingsForm(QWidget):
         self._style = QComboBox()
         self._instruction_page = DeferredPage(lambda: self._instruction)
         self._quality = QComboBox()
-        self._speed = NumberField(minimum=SLOWEST_SPEED, maximum=FASTEST_SPEED, step=0.05, decimals=2)
+        self._speed = NumberField(minimum=MIN_SPEED, maximum=MAX_SPEED, step=0.05, decimals=2)
         self._speed_slider = QSlider(Qt.Orientation.Horizontal)
-        self._speed_slider.setRange(round(SLOWEST_SPEED * _SPEED_STEPS), round(FASTEST_SPEED * _SPEED_STEPS))
+        self._speed_slider.setRange(round(MIN_SPEED * _SPEED_STEPS), round(MAX_SPEED * _SPEED_STEPS))
         self._is_seed_fixed = QCheckBox(self.tr("Fixed"))
         self._seed = QLineEdit()
         self._seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{1,19}"), self))
-        self._pause = NumberField(maximum=LONGEST_PAUSE_SECONDS, step=0.1, decimals=1)
+        self._pause = NumberField(maximum=MAX_PAUSE_SECONDS, step=0.1, decimals=1)
         self._pause.setSuffix(" " + self.tr("s"))
         self._allows_sampling = True
         self._allows_instructions = True
@@ -84,10 +84,10 @@ class LineSettingsForm(QWidget):
         self._speed_note.setProperty("role", "warn")
         self._speed_note.hide()
         self._speak_again = QPushButton(icon("retry"), self.tr("Speak again"))
-        self._volume = NumberField(minimum=QUIETEST_GAIN_DB, maximum=LOUDEST_GAIN_DB, step=0.5, decimals=1)
+        self._volume = NumberField(minimum=MIN_GAIN_DB, maximum=MAX_GAIN_DB, step=0.5, decimals=1)
         self._volume.setSuffix(" dB")
-        self._fade_in = NumberField(maximum=LONGEST_FADE_SECONDS, step=0.1, decimals=2)
-        self._fade_out = NumberField(maximum=LONGEST_FADE_SECONDS, step=0.1, decimals=2)
+        self._fade_in = NumberField(maximum=MAX_FADE_SECONDS, step=0.1, decimals=2)
+        self._fade_out = NumberField(maximum=MAX_FADE_SECONDS, step=0.1, decimals=2)
         for fade in (self._fade_in, self._fade_out):
             fade.setSuffix(" " + self.tr("s"))
         self._character = WordsField()
@@ -96,12 +96,12 @@ class LineSettingsForm(QWidget):
         self._sampling = SamplingOptionsBox()
         for box in (self._voice, self._style, self._quality):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(_SHORTEST_NAME)
+            box.setMinimumContentsLength(_MIN_NAME)
         for control in (self._voice, self._style, self._quality, self._speed, *self._numbers.values()):
             control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._mode.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         for number in (self._speed, *self._numbers.values()):
-            number.setMinimumWidth(_LEAST_NUMBER_PIXELS)
+            number.setMinimumWidth(_MIN_NUMBER_PIXELS)
         self._fill_qualities()
         self._lay_out()
         self._connect()
@@ -381,7 +381,7 @@ class LineSettingsForm(QWidget):
         self._report_edit("seed", self._typed_seed(), self.tr("Change seed"), merges=True)
 
     def _typed_seed(self) -> int:
-        return min(int(self._seed.text() or 0), LARGEST_SEED)
+        return min(int(self._seed.text() or 0), MAX_SEED)
 
     def _on_value(self, field: str, title: str, value: float) -> None:
         self._report_edit(field, value, title, merges=True)

@@ -31,8 +31,8 @@ from studio.audio.resampling import Samples
 from studio.audio.silence import (
     DEFAULT_ENDS_SECONDS,
     DEFAULT_PAUSE_SECONDS,
-    LONGEST_KEPT_SECONDS,
-    SHORTEST_KEPT_SECONDS,
+    MAX_KEPT_SECONDS,
+    MIN_KEPT_SECONDS,
     SilenceLimits,
 )
 from studio.audio.waveform import Waveform
@@ -255,7 +255,7 @@ class SilenceDialog(QDialog):
 
 
 def _seconds_field(seconds: float) -> NumberField:
-    field = NumberField(minimum=SHORTEST_KEPT_SECONDS, maximum=LONGEST_KEPT_SECONDS, step=_STEP_SECONDS, decimals=2)
+    field = NumberField(minimum=MIN_KEPT_SECONDS, maximum=MAX_KEPT_SECONDS, step=_STEP_SECONDS, decimals=2)
     field.setValue(seconds)
     return field
 

@@ -30,14 +30,14 @@ from studio.app.widgets.waveform_view import WaveformView
 from studio.audio.edits import AudioEdits
 from studio.audio.joining import (
     CROSSFADE_SECONDS,
-    LONGEST_CROSSFADE_SECONDS,
+    MAX_CROSSFADE_SECONDS,
     cross_over,
     quiet_place,
     share_at_time,
     time_at_share,
 )
 from studio.audio.resampling import Samples, resample_steeply
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.project.changes import AddTake
@@ -49,7 +49,7 @@ from studio.project.takes import Take
 _SIZE = (760, 480)
 _TEXT_ROWS = 3
 _HEARD_SECONDS = 1.5  # on each side of the join
-_LEAST_STEP = 0.01
+_MIN_STEP = 0.01
 
 
 class TakeJoiner(QDialog):
@@ -69,9 +69,7 @@ class TakeJoiner(QDialog):
         self.text = QPlainTextEdit(readOnly=True)
         self.waveforms = tuple(WaveformView(empty_text=self.tr("Reading the take…")) for _ in range(2))
         self._names = (QLabel(), QLabel())
-        self.crossfade = NumberField(
-            minimum=_LEAST_STEP, maximum=LONGEST_CROSSFADE_SECONDS, step=_LEAST_STEP, decimals=2
-        )
+        self.crossfade = NumberField(minimum=_MIN_STEP, maximum=MAX_CROSSFADE_SECONDS, step=_MIN_STEP, decimals=2)
         self.play = QPushButton(icon("play"), self.tr("Play join"))
         self.swap = QPushButton(icon("compare"), self.tr("Swap takes"))
         self.join = QPushButton(icon("merge"), self.tr("Join"))
@@ -172,8 +170,8 @@ class TakeJoiner(QDialog):
             for each in self._samples
         ]
         first, second = self.waveforms
-        first.select(0.0, max(_LEAST_STEP, places[0]))
-        second.select(min(places[1], second.seconds - _LEAST_STEP), second.seconds)
+        first.select(0.0, max(_MIN_STEP, places[0]))
+        second.select(min(places[1], second.seconds - _MIN_STEP), second.seconds)
         self._show_word(share)
         self._player.stop()
 
@@ -296,6 +294,6 @@ def _recordings(project: Project, first: Take, second: Take) -> tuple[Samples, S
     end = len(samples) - round(second.trim_end_seconds * second.sample_rate)
     samples = resample_steeply(samples[:end], second.sample_rate, first.sample_rate)
     speed = first.parameters.speed / second.parameters.speed
-    if speed != 1.0 and SLOWEST_SPEED <= speed <= FASTEST_SPEED:
+    if speed != 1.0 and MIN_SPEED <= speed <= MAX_SPEED:
         samples = AudioEdits(speed=speed).apply(samples, first.sample_rate)
     return project.recording_of(first.id), samples

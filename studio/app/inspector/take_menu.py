@@ -17,7 +17,7 @@ from studio.project.takes import Take
 if TYPE_CHECKING:
     from studio.app.dialogs import Dialogs
 
-_MOST_REMOVED_SHOWN = 20
+_MAX_REMOVED_SHOWN = 20
 
 
 def take_menu(
@@ -48,7 +48,7 @@ def take_menu(
     join.triggered.connect(lambda: dialogs.join_takes(takes, pair))
     removed = menu.addMenu(icon("undo"), translate("Takes", "Restore removed take"))
     removed.setEnabled(bool(takes.removed_takes))
-    for each in takes.removed_takes[:_MOST_REMOVED_SHOWN]:
+    for each in takes.removed_takes[:_MAX_REMOVED_SHOWN]:
         words = translate("Takes", "Take {number}, {seconds:.1f} s")
         text = words.format(number=each.number, seconds=each.audio_seconds)
         removed.addAction(text).triggered.connect(lambda _=False, wanted=each: takes.restore(wanted))

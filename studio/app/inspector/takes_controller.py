@@ -157,11 +157,11 @@ class TakesController(QObject):
         self._session.play_take(before)
 
     def takes_to_compare(self, selected: list[str]) -> list[Take]:
-        """Return the ``selected`` takes if there are several, otherwise all; at most the ``MOST_TAKES`` newest."""
-        from studio.app.playback.comparison import MOST_TAKES  # noqa: PLC0415 - after the first paint
+        """Return the ``selected`` takes if there are several, otherwise all; at most the ``MAX_TAKES`` newest."""
+        from studio.app.playback.comparison import MAX_TAKES  # noqa: PLC0415 - after the first paint
 
         chosen = [take for take in self.takes if take.id in selected]
-        return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
+        return list(chosen if len(chosen) > 1 else self.takes)[-MAX_TAKES:]
 
     def toggle_play(self, take_id: str) -> None:
         """Play a take, or stop if it is playing."""

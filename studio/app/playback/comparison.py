@@ -20,11 +20,11 @@ from studio.project.takes import Take
 
 # Each take has one letter, which is also its key.
 LETTERS = "ABCDEFGHI"
-MOST_TAKES = len(LETTERS)
+MAX_TAKES = len(LETTERS)
 # A take that is quieter than another by more than this has failed; the others are not attenuated to its level.
-_MOST_ATTENUATION_DB = 12.0
+_MAX_ATTENUATION_DB = 12.0
 _TICK_MILLISECONDS = 40
-_LONGEST_FADE_SECONDS = 0.3
+_MAX_FADE_SECONDS = 0.3
 
 WaveformOf = Callable[[Take], Waveform]
 Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
@@ -42,10 +42,10 @@ class ComparisonEntry:
 def matching_gains(loudnesses: list[float | None]) -> list[float]:
     """Return the gains in dB that lower each take to the loudness of the quietest one.
 
-    ``loudnesses`` are in LUFS, None for silence. No take is attenuated by more than ``_MOST_ATTENUATION_DB``.
+    ``loudnesses`` are in LUFS, None for silence. No take is attenuated by more than ``_MAX_ATTENUATION_DB``.
     """
     known = [each for each in loudnesses if each is not None]
-    target = max(min(known), max(known) - _MOST_ATTENUATION_DB) if known else 0.0
+    target = max(min(known), max(known) - _MAX_ATTENUATION_DB) if known else 0.0
     return [0.0 if each is None else min(0.0, target - each) for each in loudnesses]
 
 
@@ -71,7 +71,7 @@ class Comparison(QObject):
     ) -> None:
         """``waveform_of`` is called on another thread, and ``run`` starts a coroutine."""
         super().__init__(parent)
-        assert 2 <= len(takes) <= MOST_TAKES, "one letter per take"
+        assert 2 <= len(takes) <= MAX_TAKES, "one letter per take"
         self._takes = sorted(takes, key=lambda take: take.number)
         self._waveform_of = waveform_of
         self._outputs = outputs
@@ -287,9 +287,9 @@ async def _fade_out(output: OutputStream | None, source: ABSource, before: async
     if output is None:
         return
     loop = asyncio.get_event_loop()
-    end = loop.time() + _LONGEST_FADE_SECONDS
+    end = loop.time() + _MAX_FADE_SECONDS
     while output.is_running and not source.is_silent and loop.time() < end:
         await asyncio.sleep(0.005)
     # The fade is queued in the device; closing the device before the fade has been played causes a click.
-    await asyncio.sleep(min(output.latency_seconds, _LONGEST_FADE_SECONDS))
+    await asyncio.sleep(min(output.latency_seconds, _MAX_FADE_SECONDS))
     await in_background(output.close)

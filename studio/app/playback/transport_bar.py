@@ -25,7 +25,7 @@ from studio.take_checks.records import WordTime
 # Audio arrives in chunks of half a second or more.
 _GROW_MILLISECONDS = 120
 _WAVEFORM_HEIGHT = 44
-_LEAST_WAVEFORM_WIDTH = 88
+_MIN_WAVEFORM_WIDTH = 88
 _METER_WIDTH = 128
 _BUTTON_ACTIONS = ("play.previous_line", "play.toggle", "play.next_line", "play.stop")
 _SPEAK_MENU = ("speak.stale", "speak.takes")
@@ -277,14 +277,14 @@ class TransportBar(QWidget):
     def _needed_width(self) -> int:
         """Total width of the parts that are never hidden."""
         parts = [part.sizeHint().width() for part in (*self._buttons, self._time, self.speak_button)]
-        return sum(parts) + _LEAST_WAVEFORM_WIDTH + (len(parts) + 2) * GRID
+        return sum(parts) + _MIN_WAVEFORM_WIDTH + (len(parts) + 2) * GRID
 
     def _fit(self) -> None:
         spare = self.width() - self._needed_width
-        self._level.setVisible(spare >= _METER_WIDTH + 2 * _LEAST_WAVEFORM_WIDTH)
+        self._level.setVisible(spare >= _METER_WIDTH + 2 * _MIN_WAVEFORM_WIDTH)
         figures = text_font(TextSize.META)
         self._figures.setFont(figures)
-        needed = _METER_WIDTH + self._figures.sizeHint().width() + 2 * _LEAST_WAVEFORM_WIDTH
+        needed = _METER_WIDTH + self._figures.sizeHint().width() + 2 * _MIN_WAVEFORM_WIDTH
         self._figures.setVisible(spare >= needed)
 
 

@@ -17,7 +17,7 @@ from studio.take_checks.records import WordTime
 
 _GAP_PIXELS = 4.0
 # A label may be moved by this share of its width if its place is taken or not visible.
-_LARGEST_SHIFT = 0.5
+_MAX_SHIFT = 0.5
 
 
 @paints_safely
@@ -93,7 +93,7 @@ class WordStrip(QWidget):
             if moved.right() > self.width() >= word_end:  # the word is visible, but not all of its label
                 moved.moveRight(self.width())
             is_covered = spoken is not None and moved.adjusted(-_GAP_PIXELS, 0, _GAP_PIXELS, 0).intersects(spoken)
-            if is_covered or moved.left() < free or abs(moved.left() - place.left()) > _LARGEST_SHIFT * width:
+            if is_covered or moved.left() < free or abs(moved.left() - place.left()) > _MAX_SHIFT * width:
                 continue
             free = moved.right() + _GAP_PIXELS
             places.append((moved, index))

@@ -18,7 +18,7 @@ from studio.project.lines import LineState, LineStyle
 from studio.voices.voice import name_key
 
 _VOICE, _CHARACTER = "voice", "character"
-_LEAST_COMBO_LETTERS = 8
+_MIN_COMBO_LETTERS = 8
 
 
 class FilterBar(QWidget):
@@ -135,7 +135,7 @@ class FilterBar(QWidget):
         box = QComboBox()
         box.setAccessibleName(name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(_LEAST_COMBO_LETTERS)
+        box.setMinimumContentsLength(_MIN_COMBO_LETTERS)
         return box
 
     def _fill_boxes(self) -> None:

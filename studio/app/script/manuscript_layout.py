@@ -19,7 +19,7 @@ LINE_HEIGHT = 1.28  # relative to the height of the font
 INITIAL_SIDE = 26
 CHIP_HEIGHT = 20
 STATE_SIDE = 16
-_MOST_LETTERS = 80
+_MAX_LETTERS = 80
 _TEXT_LEFT = 56
 _NAME_WIDTH = 104
 _DURATION_WIDTH = 52
@@ -29,7 +29,7 @@ _WAVE_WIDTHS = (84, 240)
 _WAVE_FROM = 600
 _DURATION_FROM = 420
 _CHIP_PADDING = 8
-_WIDEST_CHIP = 150
+_MAX_CHIP = 150
 _LAYOUTS_KEPT = 256
 _HEIGHTS_KEPT = 50_000
 
@@ -80,7 +80,7 @@ def columns_of(width: int, letter_width: float, *, has_names: bool, has_slots: b
     duration_left = state_left - GRID // 2 - duration_width
     least_wave = _WAVE_WIDTHS[0] if width >= _WAVE_FROM else 0
     room = duration_left - text_left - 2 * GRID - least_wave
-    text_width = max(80, min(room, round(_MOST_LETTERS * letter_width)))
+    text_width = max(80, min(room, round(_MAX_LETTERS * letter_width)))
     wave_width = min(_WAVE_WIDTHS[1], duration_left - text_left - text_width - 2 * GRID) if least_wave else 0
     return Columns(
         initial_left=initial_left,
@@ -210,7 +210,7 @@ class ManuscriptLayouts:
         bottom = above + text_height
         chip = None
         if chip_words:
-            chip_words = self._meta.elidedText(chip_words, Qt.TextElideMode.ElideRight, _WIDEST_CHIP)
+            chip_words = self._meta.elidedText(chip_words, Qt.TextElideMode.ElideRight, _MAX_CHIP)
             last = layout.lineAt(layout.lineCount() - 1)
             left = self.text_left(kind) + last.naturalTextWidth() + GRID + 2
             chip = QRectF(left, 0, self._meta.horizontalAdvance(chip_words) + 2 * _CHIP_PADDING, CHIP_HEIGHT)

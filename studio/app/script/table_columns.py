@@ -18,7 +18,7 @@ _WIDTHS: tuple[dict[Column, int], ...] = (
 )
 # Shown if a line uses them and the other columns leave space.
 _OPTIONAL_WIDTHS = {Column.CHARACTER: 100, Column.FILE_NAME: 120, Column.NOTE: 140}
-_LEAST_TEXT_LETTERS = 32
+_MIN_TEXT_LETTERS = 32
 _VERDICT_WIDTH = 112  # if any take was checked
 
 
@@ -48,7 +48,7 @@ class TableColumns:
             self._view.setColumnHidden(column, column is not Column.TEXT)
 
     def fit(self) -> None:
-        least = _LEAST_TEXT_LETTERS * self._view.fontMetrics().averageCharWidth()
+        least = _MIN_TEXT_LETTERS * self._view.fontMetrics().averageCharWidth()
         room = self._view.viewport().width() - least
         verdict = {Column.VERDICT: _VERDICT_WIDTH} if self._lines.has_verdicts else {}
         room -= sum(verdict.values())

@@ -207,14 +207,14 @@ def _formats(excerpt: Excerpt, looks: Sequence[Look]) -> list[QTextLayout.Format
     return formats
 
 
-_WIDEST_PIXELS = 260
+_MAX_PIXELS = 260
 _MARGIN_PIXELS = 8
 
 
 def drag_pixmap(words: str, widget: QWidget) -> QPixmap:
     """Draw one line of ``words`` as a label for the mouse pointer, in the font, colours and resolution of ``widget``."""
     metrics, palette = widget.fontMetrics(), widget.palette()
-    shown = metrics.elidedText(" ".join(words.split()) or "…", Qt.TextElideMode.ElideRight, _WIDEST_PIXELS)
+    shown = metrics.elidedText(" ".join(words.split()) or "…", Qt.TextElideMode.ElideRight, _MAX_PIXELS)
     width = metrics.horizontalAdvance(shown) + 2 * _MARGIN_PIXELS
     height = metrics.height() + _MARGIN_PIXELS
     ratio = widget.devicePixelRatioF()

@@ -23,7 +23,7 @@ from studio.project.takes import Take
 if TYPE_CHECKING:
     from studio.worker.request_handle import Callbacks, RequestHandle
 
-_LARGEST_SEED = 2**31
+_MAX_SEED = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PartRetake:
             )
         description = await bridge.ready()
         voice = await in_background(find_voice, line.voice)
-        seed = secrets.randbelow(_LARGEST_SEED) if line.seed is None else line.seed + take.number
+        seed = secrets.randbelow(_MAX_SEED) if line.seed is None else line.seed + take.number
         request = synthesis_request(
             replace(line, text=self._text, speed=take.parameters.speed, seed=seed, quality=None),
             project.dictionary_in_force,

@@ -30,7 +30,7 @@ from studio.take_checks.policy import retry_seed
 
 _log = logging.getLogger(__name__)
 
-_LARGEST_DRAWN_SEED = 2**31
+_MAX_DRAWN_SEED = 2**31
 
 
 class JobState(Enum):
@@ -173,7 +173,7 @@ class SynthesisQueue(QObject):
             line = self._editor.project.line(line_id)
             jobs: list[SynthesisJob] = []
             for index in range(num_takes):
-                seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None or index else line.seed
+                seed = secrets.randbelow(_MAX_DRAWN_SEED) if line.seed is None or index else line.seed
                 if has_other_seed and line.seed is not None and not index:
                     seed = retry_seed(line.seed, self._num_takes(line_id))
                 job = SynthesisJob(line_id, line.text, seed, is_urgent=goes_first and not added and not jobs)
@@ -194,7 +194,7 @@ class SynthesisQueue(QObject):
     def speak_snapshot(self, snapshot: LineSnapshot) -> SynthesisJob:
         """Add a job for a line of an export. Later edits of the line do not change it."""
         line = snapshot.line
-        seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None else line.seed
+        seed = secrets.randbelow(_MAX_DRAWN_SEED) if line.seed is None else line.seed
         return self._add([SynthesisJob(line.id, line.text, seed, snapshot=snapshot)], goes_first=False)[0]
 
     def retry_take(self, job: SynthesisJob, *, attempt: int, retry_of: str) -> SynthesisJob:
@@ -223,7 +223,7 @@ class SynthesisQueue(QObject):
     def convert(self, line_id: str, source: Path) -> SynthesisJob:
         """Add a job that converts the recording ``source`` to the voice of the line."""
         text = self._editor.project.line(line_id).text
-        job = SynthesisJob(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source, is_urgent=True)
+        job = SynthesisJob(line_id, text, secrets.randbelow(_MAX_DRAWN_SEED), source=source, is_urgent=True)
         return self._add([job], goes_first=True)[0]
 
     def _add(self, added: list[SynthesisJob], *, goes_first: bool) -> list[SynthesisJob]:

@@ -25,7 +25,7 @@ from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import duration_text
 from studio.app.widgets.copy_report import CopyReportButton
-from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
+from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
 _TEXT_CHARACTERS = 120
 _ICONS = {
@@ -46,7 +46,7 @@ class QueuePanel(QWidget):
         self._items: dict[SynthesisJob, QTreeWidgetItem] = {}
         self._list = QTreeWidget()
         self._list.setAccessibleName(self.tr("Queue"))
-        self._list.setMinimumHeight(LEAST_LIST_PIXELS)
+        self._list.setMinimumHeight(MIN_LIST_PIXELS)
         self._list.setHeaderLabels([self.tr("State"), self.tr("Progress"), self.tr("Text")])
         self._list.setRootIsDecorated(False)
         self._list.setUniformRowHeights(True)

@@ -45,7 +45,7 @@ _LETTERS_PER_SECOND = 14.0
 _DECAY = 0.9
 # Assumed length of files, such as videos, whose length is unknown until they are decoded.
 _TYPICAL_RECORDING_SECONDS = 10.0
-_LARGEST_SHARE_BEFORE_END = 0.97
+_MAX_SHARE_BEFORE_END = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class TakeSynthesis(QObject):
         is_first = not self.audio.num_samples
         self.audio.append(chunk.samples)
         self._recorder.append(chunk.samples)
-        share = min(self.audio.seconds / self._expected_seconds, _LARGEST_SHARE_BEFORE_END)
+        share = min(self.audio.seconds / self._expected_seconds, _MAX_SHARE_BEFORE_END)
         if chunk.num_sentences > 1:
             share = max(share, chunk.sentence_index / chunk.num_sentences)
         if is_first:

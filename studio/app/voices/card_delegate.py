@@ -23,7 +23,7 @@ from studio.app.voices.voice_text import (
 from studio.app.widgets.painting_guard import paints_safely
 from studio.voices.voice import Grade
 
-_LEAST_WIDTH = 120
+_MIN_WIDTH = 120
 _INITIAL_PIXELS = 32
 _PLAY_PIXELS = 20
 _STATE_PIXELS = 12
@@ -54,7 +54,7 @@ class CardDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
         text = QFontMetrics(option.font).height() + QFontMetrics(text_font(TextSize.META)).height()
-        return QSize(_LEAST_WIDTH, GRID + 2 * GRID + max(text, _INITIAL_PIXELS))
+        return QSize(_MIN_WIDTH, GRID + 2 * GRID + max(text, _INITIAL_PIXELS))
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802
         """Fill the editor unless the user has typed in it: progress on the card must not overwrite the new name."""

@@ -32,13 +32,13 @@ from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
 from studio.errors import StudioError
 from studio.voices.best_segment import PromptWindow
-from studio.voices.clip_check import LONGEST_SECONDS
+from studio.voices.clip_check import MAX_SECONDS
 from studio.voices.clip_report import Aspect, ClipReport
 from studio.voices.library import VoiceDetails
 
 # The selection is assessed once it has not changed for this time, and not while a handle is being dragged.
 _ASSESS_DELAY_MILLISECONDS = 120
-_SHORTEST_SECONDS = 0.5
+_MIN_SECONDS = 0.5
 _ICON_PIXELS = 18
 
 
@@ -226,8 +226,8 @@ class ClipEditorDialog(QDialog):
         self._waveform.select(
             window.start_seconds,
             window.end_seconds,
-            shortest_seconds=min(_SHORTEST_SECONDS, self.suggestion.recording.seconds),
-            longest_seconds=LONGEST_SECONDS,
+            shortest_seconds=min(_MIN_SECONDS, self.suggestion.recording.seconds),
+            longest_seconds=MAX_SECONDS,
         )
         self._timer.start()
 

@@ -25,10 +25,10 @@ from studio.voices.voice import suggest_name
 from studio.worker.client import WorkerClient
 from studio.worker.process import Worker
 
-_LONGEST_READ_SECONDS = 600.0
+_MAX_READ_SECONDS = 600.0
 # A higher rate does not improve a voice, and ten minutes of audio at a higher rate would take gigabytes of memory.
-_HIGHEST_RATE = 48_000
-_LONGEST_TRANSCRIPT = 2000
+_MAX_RATE = 48_000
+_MAX_TRANSCRIPT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def suggest_from_file(path: Path, fallback_name: str) -> ClipSuggestion:
 
     Raises ``UnreadableClip``, ``ClipTooLong``, and the errors of ``suggest_clip``.
     """
-    recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS, highest_rate=_HIGHEST_RATE)
+    recording = read_audio(path, longest_seconds=_MAX_READ_SECONDS, highest_rate=_MAX_RATE)
     transcript = _read_transcript(path)
     return suggest_clip(recording, suggest_name(path.stem, fallback_name), transcript)
 
@@ -88,7 +88,7 @@ def _read_transcript(path: Path) -> str:
         text = text_file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    return text if len(text) <= _LONGEST_TRANSCRIPT else ""
+    return text if len(text) <= _MAX_TRANSCRIPT else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from studio.voices.loudness import EndpointDetector
 
 _TICK_MILLISECONDS = 50
 _COUNTDOWN_STEPS = 3
-_LONGEST_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 
 
 class SessionState(Enum):
@@ -78,7 +78,7 @@ class RecordingSession(QObject):
         self._set(SessionState.OPENING)
         run_in_background(
             self,
-            partial(Recorder, device, longest_seconds=_LONGEST_SECONDS, open_input=self._open_input),
+            partial(Recorder, device, longest_seconds=_MAX_SECONDS, open_input=self._open_input),
             done=partial(self._on_opened, self._num_openings),
             failed=partial(self._on_failed_to_open, self._num_openings),
         )

@@ -23,7 +23,7 @@ Transcribe = Callable[[TranscriptRequest], Future[Transcript]]
 
 # The transcript is compared once it has not changed for this time.
 _DELAY_MILLISECONDS = 700
-_MOST_PLACES = 4
+_MAX_PLACES = 4
 _MARK_OPACITY = 0.25
 
 
@@ -148,7 +148,7 @@ class TranscriptComparison(QWidget):
             return self.tr("Heard: “{text}”").format(text=heard) if heard else self.tr("No words were recognized.")
         if not transcript.differences:
             return self.tr("The recording contains these words.")
-        places = [self._place(each) for each in transcript.differences[:_MOST_PLACES]]
+        places = [self._place(each) for each in transcript.differences[:_MAX_PLACES]]
         num_others = len(transcript.differences) - len(places)
         if num_others:
             places.append(self.tr("and %n other place(s)", "", num_others))

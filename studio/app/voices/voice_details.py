@@ -26,7 +26,7 @@ from studio.app.voices.voice_text import LANGUAGE_NAMES, language_name, language
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.waveform import Waveform
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
-from studio.voices.voice import LONGEST_NAME
+from studio.voices.voice import MAX_NAME
 
 _TRANSCRIPT_LINES = 3
 _INDENT_PIXELS = 20
@@ -37,7 +37,7 @@ class DetailsForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.name = QLineEdit(self, maxLength=LONGEST_NAME)
+        self.name = QLineEdit(self, maxLength=MAX_NAME)
         self.name.setAccessibleName(self.tr("Voice name"))
         self.transcript = self._make_transcript()
         self._mode_text = QLabel(self, wordWrap=True)

@@ -41,7 +41,7 @@ AUDIO_SUFFIXES = MEDIA_SUFFIXES | {
 }  # fmt: skip
 STORED_VOICES_SUFFIX = ".pt"
 # A folder with more files is probably a music collection that was dropped by mistake.
-MOST_FILES = 200
+MAX_FILES = 200
 
 Then = Callable[[Voice], object] | None
 
@@ -277,14 +277,14 @@ class DroppedPaths:
 
 
 def classify_paths(paths: list[Path]) -> DroppedPaths:
-    """Classify ``paths``, and the audio and voice files in folders, until ``MOST_FILES`` usable files are found."""
+    """Classify ``paths``, and the audio and voice files in folders, until ``MAX_FILES`` usable files are found."""
     found = DroppedPaths()
     for path in paths:
         if path.is_dir():
             for inside in _files_in(path):
-                if found.num_usable < MOST_FILES and inside.suffix.lower() != STORED_VOICES_SUFFIX:
+                if found.num_usable < MAX_FILES and inside.suffix.lower() != STORED_VOICES_SUFFIX:
                     _add(inside, found, keeps_others=False)
-        elif found.num_usable < MOST_FILES:
+        elif found.num_usable < MAX_FILES:
             _add(path, found, keeps_others=True)
     return found
 

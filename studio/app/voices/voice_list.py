@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from studio.app.voices.voice_details import EditDialog
     from studio.app.voices.voice_importer import VoiceImporter
 
-_MOST_DELETED_SHOWN = 20
+_MAX_DELETED_SHOWN = 20
 
 
 class VoiceList(QListView):
@@ -120,7 +120,7 @@ class VoiceList(QListView):
         menu.addSeparator()
         deleted = menu.addMenu(icon("undo"), self.tr("Restore deleted voice"))
         deleted.setEnabled(bool(trashed))
-        for each in trashed[:_MOST_DELETED_SHOWN]:
+        for each in trashed[:_MAX_DELETED_SHOWN]:
             moment = QDateTime.fromString(each.removed, Qt.DateFormat.ISODate)
             day = QLocale().toString(moment.toLocalTime().date(), QLocale.FormatType.ShortFormat)
             words = self.tr("{name}, deleted on {day}").format(name=each.voice.name, day=day)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CARD_ROLE = Qt.ItemDataRole.UserRole + 1
 NUM_NUMBERED_VOICES = 9
-_LONGEST_THUMBNAIL_SECONDS = 60.0
+_MAX_THUMBNAIL_SECONDS = 60.0
 
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -239,5 +239,5 @@ def _picture(clip: Path) -> CardPicture:
     from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
     from studio.voices.clip_report import assess_clip  # noqa: PLC0415
 
-    waveform = read_audio(clip, longest_seconds=_LONGEST_THUMBNAIL_SECONDS)
+    waveform = read_audio(clip, longest_seconds=_MAX_THUMBNAIL_SECONDS)
     return CardPicture(outline_of(waveform.samples, THUMBNAIL_COLUMNS), assess_clip(waveform))

@@ -18,8 +18,8 @@ THUMBNAIL_COLUMNS = 96
 _LEVEL_RATIO = 8
 # Blocks of 64, 512, 4096 and 32 768 samples. Ten minutes of audio have a few hundred of the longest blocks.
 _NUM_LEVELS = 4
-_SHORTEST_BLOCK_SAMPLES = 64
-_LEAST_CAPACITY = 1024
+_MIN_BLOCK_SAMPLES = 64
+_MIN_CAPACITY = 1024
 _ROUNDING = 1e-5
 
 
@@ -89,14 +89,14 @@ class Peaks:
         """Return block size, minima and maxima of the coarsest level that has at least two blocks per column."""
         block, low, high = 1, self._samples.values, self._samples.values
         for level in range(_NUM_LEVELS):
-            block_samples = _SHORTEST_BLOCK_SAMPLES * _LEVEL_RATIO**level
+            block_samples = _MIN_BLOCK_SAMPLES * _LEVEL_RATIO**level
             if 2 * block_samples > samples_per_column:
                 break
             block, low, high = block_samples, self._lows[level].values, self._highs[level].values
         return block, low, high
 
     def _update_levels(self, first_changed: int) -> None:
-        ratio, lows_below, highs_below = _SHORTEST_BLOCK_SAMPLES, self._samples.values, self._samples.values
+        ratio, lows_below, highs_below = _MIN_BLOCK_SAMPLES, self._samples.values, self._samples.values
         for lows, highs in zip(self._lows, self._highs, strict=True):
             first_changed //= ratio
             changed_lows, changed_highs = lows_below[first_changed * ratio :], highs_below[first_changed * ratio :]
@@ -130,7 +130,7 @@ class _Growing:
     def replace_from(self, start: int, values: Samples) -> None:
         end = start + len(values)
         if self._is_borrowed or end > len(self._buffer):
-            grown = np.empty(max(_LEAST_CAPACITY, 2 * end), np.float32)
+            grown = np.empty(max(_MIN_CAPACITY, 2 * end), np.float32)
             grown[:start] = self._buffer[:start]
             self._buffer, self._is_borrowed = grown, False
         self._buffer[start:end] = values

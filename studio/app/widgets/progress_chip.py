@@ -10,7 +10,7 @@ from studio.app.theme.colors import theme_colors
 from studio.app.widgets.painting_guard import paints_safely
 
 _LINE_PIXELS = 2
-_MOST_LETTERS = 40
+_MAX_LETTERS = 40
 
 
 @paints_safely
@@ -29,7 +29,7 @@ class ProgressChip(QToolButton):
     def show_progress(self, words: str, share: float | None, details: str = "") -> None:
         """Show ``words`` and the finished ``share``, 0..1 or None if unknown. ``details`` is the tool tip."""
         self._share = share
-        width = _MOST_LETTERS * self.fontMetrics().averageCharWidth()
+        width = _MAX_LETTERS * self.fontMetrics().averageCharWidth()
         self.setText(self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, width))
         self.setToolTip(details or words)
         self.setAccessibleDescription(words)

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from studio.app.widgets.painting_guard import paints_safely
 
 _FRAME_PIXELS = 40  # estimate of the title bar and borders, whose size is unknown before a window is shown
-_LEAST_SIZE = QSize(200, 120)
+_MIN_SIZE = QSize(200, 120)
 # Minimum height of lists and texts in a dock. Qt's default is so large that the window could not be made small.
-LEAST_LIST_PIXELS = 36
+MIN_LIST_PIXELS = 36
 
 
 def available_size() -> QSize:
@@ -43,4 +43,4 @@ class ScrolledPage(QScrollArea):
         return self._page.sizeHint()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return self._page.minimumSizeHint().boundedTo(_LEAST_SIZE)
+        return self._page.minimumSizeHint().boundedTo(_MIN_SIZE)

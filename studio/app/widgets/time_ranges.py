@@ -8,8 +8,8 @@ from enum import Enum
 # While audio arrives, the time axis is extended in steps, because rescaling at each chunk would flicker.
 _FIRST_ROOM_SECONDS = 4.0
 _ROOM_GROWTH = 1.5
-_SHORTEST_VIEW_SECONDS = 0.005
-_LEAST_TOTAL_SECONDS = 0.1
+_MIN_VIEW_SECONDS = 0.005
+_MIN_TOTAL_SECONDS = 0.1
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Viewport:
     def room_seconds(self) -> float:
         """Length of the time axis: the waveform, and empty space after it while audio arrives."""
         if not self.is_growing:
-            return max(_LEAST_TOTAL_SECONDS, self.total_seconds)
+            return max(_MIN_TOTAL_SECONDS, self.total_seconds)
         room = _FIRST_ROOM_SECONDS
         while room < self.total_seconds:
             room *= _ROOM_GROWTH
@@ -51,7 +51,7 @@ class Viewport:
         self._start_seconds, self._visible_seconds = 0.0, None
 
     def show(self, start_seconds: float, end_seconds: float) -> None:
-        visible = max(_SHORTEST_VIEW_SECONDS, end_seconds - start_seconds)
+        visible = max(_MIN_VIEW_SECONDS, end_seconds - start_seconds)
         if visible >= self.room_seconds:
             self.fit()
         else:

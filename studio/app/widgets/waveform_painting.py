@@ -24,7 +24,7 @@ _MARK_STEPS_SECONDS = (
 _THUMBNAIL_HEIGHT = 0.5
 # Quiet audio is drawn larger, in steps, so that a growing waveform is rarely rescaled.
 _FULL_HEIGHTS = (0.125, 0.25, 0.5, 1.0)
-_LEAST_HEIGHT_PIXELS = 1.0
+_MIN_HEIGHT_PIXELS = 1.0
 _BAR_PIXELS = 2.0
 _BAR_STEP_PIXELS = 3
 _LEVEL_LINES_DBFS = (-6, -12)
@@ -100,8 +100,8 @@ def paint_outline(
     for column, (low, high) in enumerate(zip(outline.lows.tolist(), outline.highs.tolist(), strict=True)):
         x = area.left() + (column + 0.5) * step
         top, bottom = middle - min(high, full) * scale, middle - max(low, -full) * scale
-        if bottom - top < _LEAST_HEIGHT_PIXELS:
-            top, bottom = (top + bottom - _LEAST_HEIGHT_PIXELS) / 2, (top + bottom + _LEAST_HEIGHT_PIXELS) / 2
+        if bottom - top < _MIN_HEIGHT_PIXELS:
+            top, bottom = (top + bottom - _MIN_HEIGHT_PIXELS) / 2, (top + bottom + _MIN_HEIGHT_PIXELS) / 2
         lines.append(QLineF(x, top, x, bottom))
     painter.setPen(QPen(QColor(colour), step))
     painter.drawLines(lines)

@@ -42,7 +42,7 @@ from studio.app.widgets.waveform_painting import (
 _ZOOM_STEP = 1.5
 _STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
 _SCROLL_SHARE = 0.1
-_LEAST_MARK_PIXELS, _MARK_LINE_PIXELS = 3.0, 2.0
+_MIN_MARK_PIXELS, _MARK_LINE_PIXELS = 3.0, 2.0
 _MARK_OPACITY = 0.18
 _FULL_SCALE = 1.0  # sample value at the top edge of a compact view: 0 dBFS
 
@@ -387,7 +387,7 @@ class WaveformView(QWidget):
         """Tint a range, with a line along its top edge."""
         area, scale = self._waveform_area(), self._scale()
         left = scale.x_at(start)
-        width = max(_LEAST_MARK_PIXELS, scale.x_at(end) - left)
+        width = max(_MIN_MARK_PIXELS, scale.x_at(end) - left)
         tint = QColor(colour)
         tint.setAlphaF(_MARK_OPACITY)
         painter.fillRect(QRectF(left, area.top(), width, area.height()), tint)

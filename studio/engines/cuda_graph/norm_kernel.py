@@ -17,7 +17,7 @@ from studio.model.flow.layers import Change, Norm
 # Each thread has four adjacent channels, and a warp 32 threads.
 _CHANNELS_PER_THREAD = 4
 _CHANNELS_STRIDE = 32 * _CHANNELS_PER_THREAD
-_MOST_CHANNELS = 1024 * _CHANNELS_PER_THREAD
+_MAX_CHANNELS = 1024 * _CHANNELS_PER_THREAD
 _KINDS = {torch.float32: 32, torch.float16: 16, torch.bfloat16: 17}
 _NAMES = ("add_and_norm", "norm_and_mish")
 
@@ -177,7 +177,7 @@ def _kernel_on(device: torch.device, width: int, eps: float, dtype: torch.dtype)
 
 def norm_kernel(device: torch.device, width: int, eps: float, dtype: torch.dtype) -> CudaKernel | None:
     """Return the kernels, or None if torch must be used instead."""
-    if device.type != "cuda" or width % _CHANNELS_STRIDE or width > _MOST_CHANNELS or dtype not in _KINDS:
+    if device.type != "cuda" or width % _CHANNELS_STRIDE or width > _MAX_CHANNELS or dtype not in _KINDS:
         return None
     if torch.version.cuda is None or load_compiler() is None:
         return None

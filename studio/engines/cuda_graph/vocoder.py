@@ -30,7 +30,7 @@ SIZES = (50, 100, 150, 200, 250)
 # First chunks of streams: 7 to 31 tokens, so that prompt and chunk end on the grid of 25 tokens (``ChunkSchedule``).
 _FIRST_SIZES = range(14, 63, 2)
 # Frames of the end of an utterance that are computed at once.
-_LONGEST = 200
+_MAX_FRAMES = 200
 # The sample of a position in a chunk that is not the last one.
 _NO_END = 1 << 40
 
@@ -170,8 +170,8 @@ class RecordedStream:
         with self._memory.order.turn():
             if not is_last:
                 return self._run(self._memory, mel, num_frames, None)
-            *wholes, rest = torch.split(mel, _LONGEST, dim=-1) if num_frames else (mel,)
-            parts = [self._run(self._memory, whole, _LONGEST, None) for whole in wholes]
+            *wholes, rest = torch.split(mel, _MAX_FRAMES, dim=-1) if num_frames else (mel,)
+            parts = [self._run(self._memory, whole, _MAX_FRAMES, None) for whole in wholes]
             size = next(size for size in SIZES if size >= rest.shape[-1] + self._margin)
             parts.append(self._run(self._memory, rest, size, self._num_frames + rest.shape[-1]))
         self._release()

@@ -31,7 +31,7 @@ _VOCODER_KEPT = ("conv_pre", "conv_post")
 # How many solver steps of a clip's two blocks are recorded, chosen at random.
 _RECORDED_STEPS = 3
 _TOKENIZER_RATE = 16_000
-_LONGEST_SECONDS = 15.0
+_MAX_SECONDS = 15.0
 # One block of prompt and one of speech, each with look-ahead tokens.
 _PROMPT_TOKENS, _SPOKEN_TOKENS = 28, 25
 
@@ -94,7 +94,7 @@ def calibration_clips(
 def _encode_voice(checkpoint: Checkpoint, name: str) -> _Voice:
     clip, generation = read_audio(paths.resources() / "voices" / name), checkpoint.generation
     at_16k = clip.resampled(_TOKENIZER_RATE)
-    tokens = checkpoint.load_speech_tokenizer(1).tokenize(whisper_log_mel(at_16k)[:, : int(100 * _LONGEST_SECONDS)])
+    tokens = checkpoint.load_speech_tokenizer(1).tokenize(whisper_log_mel(at_16k)[:, : int(100 * _MAX_SECONDS)])
     mel = prompt_mel(clip.resampled(checkpoint.prompt_mel.sample_rate), checkpoint.prompt_mel)
     num_tokens = min(len(tokens), generation.tokens_of_frames(len(mel)))
     embedding = checkpoint.load_speaker_encoder(1).embed(kaldi_fbank(at_16k))

@@ -21,7 +21,7 @@ from studio.model.device_kind import DeviceKind
 # Steps take seconds; a large layer on a slow GPU may take minutes.
 _BUILD_TIMEOUT_SECONDS = 900.0
 _CONTEXTS_BYTES, _BUILD_BYTES = 1500 << 20, 2 << 30
-_MOST_WORKSPACE_BYTES = 4 << 30
+_MAX_WORKSPACE_BYTES = 4 << 30
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class TensorRTCandidate(EngineBackend):
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library
 
         library = self._library(target)
-        sizes = f"{plan_files.MOST_STREAM_TOKENS} {plan_files.MOST_WHOLE_TOKENS}"
+        sizes = f"{plan_files.MAX_STREAM_TOKENS} {plan_files.MAX_WHOLE_TOKENS}"
         facts = {"library": library.name, "version": library.version, "sizes": sizes}
         return facts | (calibration_facts(target) if self.precision is Precision.INT8 else {})
 
@@ -87,7 +87,7 @@ class TensorRTCandidate(EngineBackend):
                     profiles,
                     report=partial(self._report_plan, job, index, len(profiles_of)),
                     should_continue=job.should_continue,
-                    workspace_bytes=min(job.memory_bytes // 2, _MOST_WORKSPACE_BYTES),
+                    workspace_bytes=min(job.memory_bytes // 2, _MAX_WORKSPACE_BYTES),
                     timing_cache=job.timing_cache,
                     compute_capability=job.target.device.compute_capability,
                 )

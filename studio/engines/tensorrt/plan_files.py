@@ -26,11 +26,11 @@ from studio.model.config import Precision
 from studio.model.stages import FlowDecoder, Vocoder
 
 # Two minutes of prompt and speech in a stream, one minute at once; scripts are split into shorter sentences.
-MOST_STREAM_TOKENS, MOST_WHOLE_TOKENS = 3000, 1500
+MAX_STREAM_TOKENS, MAX_WHOLE_TOKENS = 3000, 1500
 _TOKENS_PER_SECOND = 25  # of these numbers
 _USUAL_PAST_TOKENS, _USUAL_WHOLE_TOKENS = 175, 350
 _BLANK = 1  # the first frame of every cache
-_MOST_WINDOW_FRAMES, _USUAL_WINDOW_FRAMES = 150, 66
+_MAX_WINDOW_FRAMES, _USUAL_WINDOW_FRAMES = 150, 66
 # Concurrent lines.
 _NUM_CONTEXTS = 2
 
@@ -86,9 +86,9 @@ def flow_profiles(shapes: FlowShapes) -> tuple[Profile, Profile]:
     """Return the profiles of both flow graphs: a block with cached frames, and a whole utterance without."""
     grid = shapes.chunk_tokens
     stream = _flow_profile(
-        shapes, own=SizeRange(1, grid, grid), past=SizeRange(0, _USUAL_PAST_TOKENS, MOST_STREAM_TOKENS)
+        shapes, own=SizeRange(1, grid, grid), past=SizeRange(0, _USUAL_PAST_TOKENS, MAX_STREAM_TOKENS)
     )
-    whole = _flow_profile(shapes, own=SizeRange(1, _USUAL_WHOLE_TOKENS, MOST_WHOLE_TOKENS), past=SizeRange(0, 0, 0))
+    whole = _flow_profile(shapes, own=SizeRange(1, _USUAL_WHOLE_TOKENS, MAX_WHOLE_TOKENS), past=SizeRange(0, 0, 0))
     return stream, whole
 
 
@@ -96,7 +96,7 @@ def whole_flow_profile(checkpoint: Checkpoint) -> Profile:
     """Return the profile of CosyVoice-300M's step: a prompt and a sentence, as long together as those of a stream."""
     frames_per_second = checkpoint.generation.frame_rate
     most, usual = (
-        round(frames_per_second * tokens / _TOKENS_PER_SECOND) for tokens in (MOST_WHOLE_TOKENS, _USUAL_WHOLE_TOKENS)
+        round(frames_per_second * tokens / _TOKENS_PER_SECOND) for tokens in (MAX_WHOLE_TOKENS, _USUAL_WHOLE_TOKENS)
     )
     return {"frames": SizeRange(2, usual, most)}
 
@@ -106,9 +106,9 @@ def vocoder_profiles(shapes: VocoderShapes, look_right_frames: int) -> tuple[Pro
 
     A causal one gets profiles for later chunks and for the first chunk, another for windows and for whole utterances.
     """
-    frames = SizeRange(1, _USUAL_WINDOW_FRAMES, _MOST_WINDOW_FRAMES)
+    frames = SizeRange(1, _USUAL_WINDOW_FRAMES, _MAX_WINDOW_FRAMES)
     if not shapes.tails:
-        most = 2 * MOST_WHOLE_TOKENS
+        most = 2 * MAX_WHOLE_TOKENS
         whole = SizeRange(1, 2 * _USUAL_WHOLE_TOKENS, most)
         return tuple({"frames": own, "columns": _columns(shapes, own, 1)} for own in (frames, whole))
     first = {f"{port.name}_columns": _exactly(port.first_columns) for port in shapes.tails}

@@ -27,7 +27,7 @@ from studio.storage.atomic_file import atomic_write
 _log = logging.getLogger(__name__)
 # After these numbers of runs, the common kernels, and then the rarer ones, have been compiled.
 _WRITTEN_AFTER_RUNS = (32, 512)
-_MOST_KEPT = 40
+_MAX_KEPT = 40
 
 
 @dataclass
@@ -212,7 +212,7 @@ class RuntimeCache:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write(self._path, bytes(self._cache.serialize()))
             kept = sorted(self._path.parent.glob("*.bin"), key=lambda path: path.stat().st_mtime, reverse=True)
-            for excess in kept[_MOST_KEPT:]:
+            for excess in kept[_MAX_KEPT:]:
                 excess.unlink(missing_ok=True)
         except (OSError, StudioError) as error:  # the cache only makes the next start faster
             _log.warning("the runtime cache cannot be written: %s", error)

@@ -20,15 +20,15 @@ from studio.model.config import Precision, QwenConfig, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.loading import load_speech_lm, open_network
 
-_LEAST_SHARE = 0.01  # vLLM rejects zero
+_MIN_SHARE = 0.01  # vLLM rejects zero
 # The name of the entry point in pyproject.toml.
 _PLUGIN = "timbre_speech_lm"
 # Memory for vLLM itself, its activations and its CUDA graphs. The CPU needs less.
 WORKING_BYTES = {DeviceKind.CPU: 1 << 30, DeviceKind.CUDA: 2 << 30}
 # Positions (prompt, text and speech) of the longest line; plain PyTorch runs longer ones.
-_LONGEST_LINE = 8192
-_SHORTEST_LIMIT = 1024
-_MOST_LINES = {DeviceKind.CPU: 4, DeviceKind.CUDA: 32}
+_MAX_LINE = 8192
+_MIN_LIMIT = 1024
+_MAX_LINES = {DeviceKind.CPU: 4, DeviceKind.CUDA: 32}
 # Positions of a typical line: ten seconds of prompt, half a minute of speech and its text.
 _USUAL_LINE = 1536
 # Memory is allocated in blocks, and vLLM reserves the first.
@@ -56,7 +56,7 @@ def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, prec
             max_positions=capacity.max_positions,
             max_lines=capacity.max_lines,
             kv_cache_bytes=capacity.kv_cache_bytes,
-            memory_share=min(max(share, _LEAST_SHARE), 1.0),
+            memory_share=min(max(share, _MIN_SHARE), 1.0),
             num_speech_tokens=config.layout.num_speech_tokens,
             num_rows=config.layout.num_rows,
         )
@@ -113,7 +113,7 @@ class Capacity:
 
 def wanted_capacity(config: QwenConfig, precision: Precision, kind: DeviceKind) -> Capacity:
     """Return the capacity for the useful number of typical lines, or for one line of maximum length if that is more."""
-    max_positions, max_lines = min(config.max_positions, _LONGEST_LINE), _MOST_LINES[kind]
+    max_positions, max_lines = min(config.max_positions, _MAX_LINE), _MAX_LINES[kind]
     num_positions = max(max_lines * _USUAL_LINE, max_positions) + _SPARE_POSITIONS
     return Capacity(max_positions, max_lines, num_positions * position_bytes(config, precision))
 
@@ -125,7 +125,7 @@ def capacity_within(budget_bytes: int, config: QwenConfig, precision: Precision,
         return wanted
     num_positions = budget_bytes // position_bytes(config, precision) - _SPARE_POSITIONS
     max_positions = min(wanted.max_positions, num_positions)
-    if max_positions < min(_SHORTEST_LIMIT, config.max_positions):
+    if max_positions < min(_MIN_LIMIT, config.max_positions):
         raise OutOfMemory(
             "There is not enough memory for vLLM: {free:.1f} GB are available.",
             remedy="Close other programs, or choose another engine.",

@@ -30,7 +30,7 @@ from studio.model.torch_device import free_memory_bytes
 USUAL_LINE_TOKENS = 500
 # Each growth doubles the space for generated speech, within 4 and 16 seconds.
 _FIRST_GROWTH_BLOCKS = 4
-_LARGEST_GROWTH_BLOCKS = 16
+_MAX_GROWTH_BLOCKS = 16
 # Returns the attention and, for each query, the logarithm of the sum of the exponentials of its scores.
 _FUSED_ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 
@@ -223,7 +223,7 @@ class StageCache:
         grid = self.layout.block_frames
         while (missing := self.num_frames + num_frames - self._capacity_stop) > 0:
             generated = (self._capacity_stop - self._num_shared_frames) // grid
-            count = max(-(-missing // grid), min(max(generated, _FIRST_GROWTH_BLOCKS), _LARGEST_GROWTH_BLOCKS))
+            count = max(-(-missing // grid), min(max(generated, _FIRST_GROWTH_BLOCKS), _MAX_GROWTH_BLOCKS))
             if not self.add_block(count * grid, budget, device):
                 return False
         return True

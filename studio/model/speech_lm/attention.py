@@ -30,11 +30,11 @@ AttentionMap = npt.NDArray[np.float32]  # (speech tokens, text tokens)
 
 # A head follows the text if its attention correlates with the time and stays on the text. In studio-mini two heads have
 # 0.9 and more, and all others less than 0.1.
-_LEAST_SCORE = 0.5
+_MIN_SCORE = 0.5
 # Heads are ahead of the speech by different times, so a mean of several is blurred: with the better of studio-mini's two
 # heads, 95 % of word starts are within 80 ms, and with their mean within 120 ms.
-_MOST_HEADS = 1
-_FEWEST_TEXT_TOKENS = 8
+_MAX_HEADS = 1
+_MIN_TEXT_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -133,7 +133,7 @@ def choose_alignment_heads(
     """Return the heads that follow the text in ``sentences``, pairs of a request and its speech, the best one first."""
     backbone = speech_lm.config.backbone
     heads = [AttentionHead(layer, head) for layer in range(backbone.num_layers) for head in range(backbone.num_heads)]
-    usable = [(request, tokens) for request, tokens in sentences if len(request.text_tokens) >= _FEWEST_TEXT_TOKENS]
+    usable = [(request, tokens) for request, tokens in sentences if len(request.text_tokens) >= _MIN_TEXT_TOKENS]
     if not usable:
         return ()
     scores = np.zeros(len(heads))
@@ -143,7 +143,7 @@ def choose_alignment_heads(
         maps = trace.maps(cache, backbone.num_heads).numpy(force=True)
         scores += [_following(each) for each in maps]
     scores /= len(usable)
-    best = [int(index) for index in np.argsort(-scores)[:_MOST_HEADS] if scores[index] >= _LEAST_SCORE]
+    best = [int(index) for index in np.argsort(-scores)[:_MAX_HEADS] if scores[index] >= _MIN_SCORE]
     return tuple(heads[index] for index in best)
 
 

@@ -22,7 +22,7 @@ LEVELS = ".levels"  # the end of the names of all levels in a graph
 ROWS = "rows"  # the input of a graph
 # Rows that are quantized at once, so that temporary tensors fit the CPU cache.
 _ROWS_AT_ONCE = 64
-_SMALLEST_SCALE = 1e-30
+_MIN_SCALE = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ def quantize_blocks(weight: torch.Tensor, bits: int, block: int) -> BlockWeights
 def _quantize(rows: torch.Tensor, bits: int, block: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     blocks = rows.reshape(len(rows), -1, block)
     if bits == 8:
-        scales = (blocks.abs().amax(dim=2) / 127).clamp_(min=_SMALLEST_SCALE)
+        scales = (blocks.abs().amax(dim=2) / 127).clamp_(min=_MIN_SCALE)
         levels = (blocks / scales[..., None]).round_().add_(128).to(torch.uint8)
         return levels, scales, levels.new_empty(len(rows), 0)
     assert bits == 4
     # The range includes zero, so that the level of zero is one of the sixteen.
     lowest, highest = blocks.amin(dim=2).clamp_(max=0), blocks.amax(dim=2).clamp_(min=0)
-    scales = ((highest - lowest) / 15).clamp_(min=_SMALLEST_SCALE)
+    scales = ((highest - lowest) / 15).clamp_(min=_MIN_SCALE)
     zeros = (-lowest / scales).round_()
     levels = (blocks / scales[..., None]).add_(zeros[..., None]).round_().clamp_(0, 15)
     return _pairs(levels), scales, _pairs(zeros)

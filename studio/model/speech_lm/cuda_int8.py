@@ -19,13 +19,13 @@ from studio.model.cuda_kernel import CudaKernel
 _STRIDE = 16
 _ROWS_AT_ONCE = (1, 2, 4, 8)
 # For more rows, unpacking the weights is faster.
-_MOST_ROWS = 32
+_MAX_ROWS = 32
 _NUM_THREADS = 128
 # In a wide matrix, all warps of a block share an output channel. Otherwise, there would be too few warps to hide the
 # latency of the memory: the widest matrix has 896 channels, and an H200 has 132 multiprocessors.
 _WIDE = 2048
 _ZERO_LEVEL = 128
-_LARGEST_HALF = torch.finfo(torch.float16).max
+_MAX_HALF = torch.finfo(torch.float16).max
 
 # One warp per output channel, or several: its lanes read adjacent weights, once for all rows of the block.
 SOURCE = r"""
@@ -145,7 +145,7 @@ class CudaInt8Linear:
         self._kernel = kernel_on(device) if device.type == "cuda" else None
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
-        if self._kernel is None or rows.shape[0] > _MOST_ROWS:
+        if self._kernel is None or rows.shape[0] > _MAX_ROWS:
             product = self._many(rows)
             return product if self._bias is None else product.add_(self._bias)
         num_rows, (height, width) = rows.shape[0], self._levels.shape
@@ -165,7 +165,7 @@ class CudaInt8Linear:
         """Multiply with temporarily unpacked weights."""
         weight = self._unpacked()
         # Gated activations may exceed the range of float16, and an infinity would persist.
-        return F.linear(rows.clamp(-_LARGEST_HALF, _LARGEST_HALF).to(weight.dtype), weight).float()
+        return F.linear(rows.clamp(-_MAX_HALF, _MAX_HALF).to(weight.dtype), weight).float()
 
     def _unpacked(self) -> torch.Tensor:
         if self._kernel is None:

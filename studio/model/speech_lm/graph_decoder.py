@@ -22,7 +22,7 @@ from studio.model.config import Precision, QwenConfig
 from studio.model.huge_pages import on_huge_pages
 from studio.model.onednn import has_onednn, ratio_of_seconds
 from studio.model.onnx_networks import onnxruntime, open_graph
-from studio.model.speech_lm.bfloat16_prefill import FEWEST_ROWS, is_worthwhile
+from studio.model.speech_lm.bfloat16_prefill import MIN_ROWS, is_worthwhile
 from studio.model.speech_lm.block_weights import LEVELS, ROWS, block_size
 from studio.model.speech_lm.decoder import Decoder, KVCache
 from studio.model.speech_lm.network import DecoderLayer
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _GATED_BITS = {Precision.INT8: 8, Precision.INT4: 4}
 # Relative to float32. A product without a kernel for the processor first widens all weights, so it has a fiftieth.
-_LOWEST_SPEED = 0.25
+_MIN_SPEED = 0.25
 _TRIAL_WIDTH, _TRIAL_HEIGHT = 896, 1024
 GRAPH = "graph"
 _PRODUCT = "product"
@@ -64,7 +64,7 @@ def has_fast_product(bits: int, block: int) -> bool:
     graph[_PRODUCT + LEVELS][:] = 0
     if not torch.allclose(product(row), torch.tensor(float(_TRIAL_WIDTH)), rtol=0.05):
         return False
-    return ratio_of_seconds(lambda: F.linear(row, weight), lambda: product(row), clear=_LOWEST_SPEED) > _LOWEST_SPEED
+    return ratio_of_seconds(lambda: F.linear(row, weight), lambda: product(row), clear=_MIN_SPEED) > _MIN_SPEED
 
 
 def gains_from_bfloat16(config: QwenConfig) -> bool:
@@ -174,7 +174,7 @@ class GraphDecoder(Decoder):
     @torch.inference_mode()
     def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
         """See ``Decoder``."""
-        if self._for_many_rows is not None and len(embeddings) >= FEWEST_ROWS:
+        if self._for_many_rows is not None and len(embeddings) >= MIN_ROWS:
             return self._for_many_rows.advance(embeddings, cache)
         assert isinstance(cache, GraphCache)
         start, rows = cache.length, embeddings.contiguous()

@@ -130,7 +130,7 @@ class PlainLinear:
 class HalfLinear:
     """float16 weights. On a CPU, only a single row is fast, so more rows use float32."""
 
-    _LARGEST = torch.finfo(torch.float16).max
+    _MAX_FLOAT16 = torch.finfo(torch.float16).max
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, device: torch.device) -> None:
         self._weight = weight.to(device, torch.float16)
@@ -140,7 +140,7 @@ class HalfLinear:
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         if rows.shape[0] == 1 or self._is_wide_fast:
             # Gated activations may exceed the range of float16, and an infinity would persist.
-            product = F.linear(rows.clamp(-self._LARGEST, self._LARGEST).half(), self._weight)
+            product = F.linear(rows.clamp(-self._MAX_FLOAT16, self._MAX_FLOAT16).half(), self._weight)
         else:
             product = F.linear(rows, self._weight.float())
         return product.float() if self._bias is None else product + self._bias

@@ -96,7 +96,7 @@ def is_repeated(token: int, history: Sequence[int], options: SamplingOptions) ->
     return recent.count(token) >= options.window_tokens * options.repetition_ratio
 
 
-_LONGEST_RUN = 5
+_MAX_RUN = 5
 
 
 def kept_by_silence_filter(tokens: Sequence[int], silent_tokens: Collection[int]) -> list[int]:
@@ -105,13 +105,13 @@ def kept_by_silence_filter(tokens: Sequence[int], silent_tokens: Collection[int]
     run = 0
     for index, token in enumerate(tokens):
         run = run + 1 if token in silent_tokens else 0
-        if run <= _LONGEST_RUN:
+        if run <= _MAX_RUN:
             kept.append(index)
     return kept
 
 
 def filter_silent_tokens(
-    tokens: Iterable[int], silent_tokens: Collection[int], *, limit: int = _LONGEST_RUN
+    tokens: Iterable[int], silent_tokens: Collection[int], *, limit: int = _MAX_RUN
 ) -> Iterator[int]:
     """Yield ``tokens`` with each run of silent or breath tokens shortened to ``limit``.
 

@@ -18,8 +18,8 @@ from studio.model.speech_lm.speculation import LineSpeculator
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Pairs that are kept, a few megabytes. Beyond it, counts are halved, so rare and old pairs are forgotten.
-_MOST_PAIRS = 200_000
-_MOST_PROMPTS = 256
+_MAX_PAIRS = 200_000
+_MAX_PROMPTS = 256
 
 
 class SuccessorSpeculator:
@@ -27,7 +27,7 @@ class SuccessorSpeculator:
 
     num_proposed = 3
 
-    def __init__(self, most_pairs: int = _MOST_PAIRS) -> None:
+    def __init__(self, most_pairs: int = _MAX_PAIRS) -> None:
         self._most_pairs = most_pairs
         self._num_pairs = 0
         self._counts: dict[int, Counter[int]] = {}
@@ -40,7 +40,7 @@ class SuccessorSpeculator:
         key = hash(prompt)
         with self._lock:
             is_new = key not in self._prompts
-            if len(self._prompts) >= _MOST_PROMPTS:
+            if len(self._prompts) >= _MAX_PROMPTS:
                 self._prompts.clear()
             self._prompts.add(key)
         if is_new:

@@ -18,8 +18,8 @@ _COLON = regex.compile(r"(?P<name>\p{Lu}[\p{L}\p{N}.'’&\- ]{0,39}|\p{Han}{1,8}
 _CAPITALS = regex.compile(r"(?P<name>[\p{Lu}\p{N}][\p{Lu}\p{N}.'’#\- ]{0,39})[:：][ \t]*(?P<text>\S.*)")
 _REPLY = regex.compile(r"(?:^|(?<=\s))[-–—]\s?(?=\S)")
 _WORDS_IN_NAME = 4
-_FEWEST_SPEECHES = 2  # lines of one character
-_FEWEST_NAMED = 0.5  # share of paragraphs with a name
+_MIN_SPEECHES = 2  # lines of one character
+_MIN_NAMED = 0.5  # share of paragraphs with a name
 
 _PLACE = regex.compile(r"(?:INT|EXT|EST|INT\./EXT|INT/EXT|I/E)[. ].*")
 _SCENE = regex.compile(rf"{_PLACE.pattern}|\.(?!\.)\S.*", regex.IGNORECASE)
@@ -38,7 +38,7 @@ def is_dialogue(text: str, tags: frozenset[str] = frozenset()) -> bool:
     """Return whether most paragraphs of a plain text begin with a speaker's name, and at least one name recurs."""
     paragraphs = [line for line in text.splitlines() if line.strip()]
     names = Counter(name for line in paragraphs if (name := _speaker(line, tags)[0]))
-    return max(names.values(), default=0) >= _FEWEST_SPEECHES and names.total() >= _FEWEST_NAMED * len(paragraphs)
+    return max(names.values(), default=0) >= _MIN_SPEECHES and names.total() >= _MIN_NAMED * len(paragraphs)
 
 
 def dialogue_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
@@ -92,7 +92,7 @@ def is_screenplay(text: str) -> bool:
     paragraphs = list(_paragraphs(text))
     has_scenes = any(len(lines) == 1 and _PLACE.fullmatch(lines[0]) for lines in paragraphs)
     num_speeches = sum(len(lines) > 1 and _CUE.fullmatch(lines[0]) is not None for lines in paragraphs)
-    return has_scenes and num_speeches >= _FEWEST_SPEECHES
+    return has_scenes and num_speeches >= _MIN_SPEECHES
 
 
 def read_fountain(text: str) -> Book:

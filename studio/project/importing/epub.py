@@ -22,9 +22,9 @@ from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, Book
 from studio.project.splitting import unwrap
 
-_MOST_BYTES_PER_PART = 32 << 20
-_MOST_BYTES = 256 << 20
-_MOST_COVER_BYTES = 16 << 20
+_MAX_BYTES_PER_PART = 32 << 20
+_MAX_BYTES = 256 << 20
+_MAX_COVER_BYTES = 16 << 20
 _ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(LookupError, ValueError, RuntimeError),
@@ -114,11 +114,11 @@ class _Reader:
                 book.blocks += _blocks_of(self._text(item.path), labels.get(item.path))
         return book
 
-    def _bytes(self, path: str, most: int = _MOST_BYTES_PER_PART) -> bytes:
+    def _bytes(self, path: str, most: int = _MAX_BYTES_PER_PART) -> bytes:
         with self._archive.open(path) as file:
             content = file.read(most + 1)
         self._num_bytes += len(content)
-        if len(content) > most or self._num_bytes > _MOST_BYTES:
+        if len(content) > most or self._num_bytes > _MAX_BYTES:
             raise UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=self._name)
         return content
 
@@ -140,7 +140,7 @@ class _Reader:
         found = next((item for item in items.values() if "cover-image" in item.properties), items.get(package.cover_id))
         if found is None or found.media_type not in _COVER_TYPES or found.path not in self._archive.namelist():
             return None
-        return self._bytes(found.path, _MOST_COVER_BYTES)
+        return self._bytes(found.path, _MAX_COVER_BYTES)
 
     def _labels(self, package: _Package, items: dict[str, _Item]) -> dict[str, str]:
         """Return the titles in the table of contents by the path of the file in which each begins."""

@@ -18,10 +18,10 @@ from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, Book
 from studio.project.splitting import unwrap
 
-_MOST_PAGES = 5_000
+_MAX_PAGES = 5_000
 _EDGE_LINES = 2
 _REPEATED_SHARE = 0.4
-_FEWEST_PAGES_WITH_HEADERS = 4
+_MIN_PAGES_WITH_HEADERS = 4
 _NUMBER = regex.compile(
     r"[\s\-–—|]*(?:(?:page|p\.|seite|第)\s*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:/|of|页)\s*\d*)?[\s\-–—|]*",
     regex.IGNORECASE,
@@ -38,7 +38,7 @@ def read_pdf(content: bytes, name: str) -> Book:
         reader = pypdf.PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
             raise UnreadableScript("{name} is password-protected.", remedy="Save a copy without a password.", name=name)
-        if len(reader.pages) > _MOST_PAGES:
+        if len(reader.pages) > _MAX_PAGES:
             raise UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
         pages = [(page.extract_text() or "").splitlines() for page in reader.pages]
         chapters = _chapters(reader)
@@ -75,7 +75,7 @@ def _chapters(reader: pypdf.PdfReader) -> dict[int, list[str]]:
 def _without_headers(pages: list[list[str]]) -> list[list[str]]:
     """Remove page numbers, and lines at the top or bottom that repeat on many pages."""
     edges = Counter(_signature(line) for page in pages for line in {*page[:_EDGE_LINES], *page[-_EDGE_LINES:]})
-    is_long = len(pages) >= _FEWEST_PAGES_WITH_HEADERS
+    is_long = len(pages) >= _MIN_PAGES_WITH_HEADERS
     repeated = {line for line, count in edges.items() if is_long and count >= _REPEATED_SHARE * len(pages)}
 
     def is_kept(page: list[str], at: int) -> bool:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import regex
 
 from studio.project.importing.dialogue import subtitle_speeches
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, Line, Slot, new_id
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, MAX_PAUSE_SECONDS, Line, Slot, new_id
 from studio.project.splitting import unwrap
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[,.](\d{1,3})"
@@ -45,7 +45,7 @@ def lines_of_subtitles(text: str, *, finds_speakers: bool = True) -> list[Line]:
             text=speech.text,
             character=speech.character,
             slot=speech.slot,
-            pause_after_seconds=min(max(0.0, round(gap, 3)), LONGEST_PAUSE_SECONDS),
+            pause_after_seconds=min(max(0.0, round(gap, 3)), MAX_PAUSE_SECONDS),
         )
         for speech, gap in zip(speeches, [*gaps, DEFAULT_PAUSE_SECONDS], strict=False)
     ]

@@ -21,10 +21,10 @@ from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id,
 from studio.project.splitting import unwrap
 from studio.text.styles import STYLES_FILE, Preset, load_styles
 
-MOST_ROWS = 100_000
-_MOST_COLUMNS = 200
-_MOST_CELLS = 5_000_000
-_MOST_BYTES = 256 << 20  # size of a workbook after decompression
+MAX_ROWS = 100_000
+_MAX_COLUMNS = 200
+_MAX_CELLS = 5_000_000
+_MAX_BYTES = 256 << 20  # size of a workbook after decompression
 
 
 class Field(Enum):
@@ -107,7 +107,7 @@ def sheets_of(content: bytes, name: str) -> dict[str, Table]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             num_bytes = sum(entry.file_size for entry in archive.infolist())
-        sheets = None if num_bytes > _MOST_BYTES else _read_sheets(content, name)
+        sheets = None if num_bytes > _MAX_BYTES else _read_sheets(content, name)
     except StudioError:
         raise
     except Exception as error:  # openpyxl raises any error for a damaged file
@@ -158,7 +158,7 @@ def _table(rows: Iterable[Sequence[str]], name: str) -> Table:
             found.append(cells)
             numbers.append(number)
             num_cells += len(cells)
-        if len(found) > MOST_ROWS or len(row) > _MOST_COLUMNS or num_cells > _MOST_CELLS:
+        if len(found) > MAX_ROWS or len(row) > _MAX_COLUMNS or num_cells > _MAX_CELLS:
             raise _too_large(name)
     width = max(map(len, found), default=0)
     padded = [row + ("",) * (width - len(row)) for row in found]

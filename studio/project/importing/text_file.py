@@ -10,7 +10,7 @@ import regex
 from studio.errors import UnreadableScript
 from studio.storage.disk import require_regular_file
 
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,7 +29,7 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
         if not allows_pipe:
             require_regular_file(path)
         with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+            content = file.read(_MAX_BYTES + 1)
     except IsADirectoryError as error:
         raise UnreadableScript("{path} is a folder.", remedy="Choose a file in it.", path=path) from error
     except FileNotFoundError as error:
@@ -38,12 +38,12 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
         raise UnreadableScript(
             "{path} cannot be read ({reason}).", remedy="Check its permissions.", path=path, reason=error
         ) from error
-    if len(content) > _MOST_BYTES:
+    if len(content) > _MAX_BYTES:
         raise UnreadableScript(
             "{file} is larger than {most} MB.",
             remedy="Import it in parts, for example by chapter.",
             file=path.name,
-            most=_MOST_BYTES >> 20,
+            most=_MAX_BYTES >> 20,
         )
     return content
 

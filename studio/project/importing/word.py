@@ -18,7 +18,7 @@ import regex
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, Book
 
-_MOST_BYTES = 128 << 20
+_MAX_BYTES = 128 << 20
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _DOCUMENT = "word/document.xml"
 _STYLES = "word/styles.xml"
@@ -67,7 +67,7 @@ def _read_part(archive: zipfile.ZipFile, part: str, reader: _Reader, name: str) 
     with archive.open(part) as file:
         while block := file.read(_BLOCK_BYTES):
             num_bytes += len(block)
-            if num_bytes > _MOST_BYTES:
+            if num_bytes > _MAX_BYTES:
                 raise UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
             reader.feed(block)
     reader.feed(b"", is_last=True)

@@ -17,7 +17,7 @@ _SUFFIXES = (
     ("ness", "N AH S"), ("less", "L AH S"), ("ish", "IH SH"), ("es", "IH Z"), ("s", "Z"), ("y", "IY"),
 )  # fmt: skip
 _PREFIXES = (("un", "AH N"), ("re", "R IY"), ("over", "OW V ER"), ("non", "N AA N"), ("mis", "M IH S"))
-_SHORTEST_PART = 3
+_MIN_PART = 3
 
 # The first that matches counts: longer spellings come first.
 _SPELLINGS = (
@@ -88,15 +88,15 @@ def _from_parts(word: str, lookup: Lookup) -> str | None:
     """Return the phones of a known word with an ending or a prefix, or of two known words in one."""
     for suffix, phones in _SUFFIXES:
         stem = word.removesuffix(suffix)
-        if stem == word or len(stem) < _SHORTEST_PART:
+        if stem == word or len(stem) < _MIN_PART:
             continue
         if known := lookup(stem) or lookup(stem + "e"):
             return f"{known} {phones}".strip()
     for prefix, phones in _PREFIXES:
         rest = word.removeprefix(prefix)
-        if rest != word and len(rest) >= _SHORTEST_PART and (known := lookup(rest)):
+        if rest != word and len(rest) >= _MIN_PART and (known := lookup(rest)):
             return f"{phones} {known}"
-    for cut in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
+    for cut in range(len(word) - _MIN_PART, _MIN_PART - 1, -1):
         first, second = lookup(word[:cut]), lookup(word[cut:])
         if first and second:
             return f"{first} {second}"

@@ -35,7 +35,7 @@ from studio.voices.features import whisper_log_mel
 FRAME_SECONDS = 0.02
 _HOP_SAMPLES = 160  # of the features
 _STEP_SAMPLES = 4 * _HOP_SAMPLES  # two frames
-_LEAST_SAMPLES = 1600
+_MIN_SAMPLES = 1600
 
 # Logarithmic likelihood ratio at which a fault is as probable as a false alarm, and the width of the transition. One
 # unclear sound looks like other speech within its word, but not like a word that is skipped or repeated.
@@ -43,7 +43,7 @@ _REPEATED, _SKIPPED, _CUT_START, _CUT_END = (4.5, 2.5), (6.0, 2.5), (11.0, 2.5),
 _REMAINS, _OTHER = (14.0, 2.5), (33.0, 4.0)
 # Speech with fewer frames for each phone is a remainder of the word rather than all of it, spoken unclearly.
 _FRAMES_OF_REMAINS = 1.5
-_LEAST_PROBABILITY = 0.05
+_MIN_PROBABILITY = 0.05
 # Mean logarithm of the most probable phone; below this, the network does not know the voice.
 _UNRECOGNIZED_SCORE = -1.2
 
@@ -69,7 +69,7 @@ class ModelPhones:
         self._respellings = Respellings.read(path)
 
     def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:  # noqa: ARG002
-        if not expected or len(samples) < _LEAST_SAMPLES:
+        if not expected or len(samples) < _MIN_SAMPLES:
             return Recognition(())
         scores = self.log_probabilities(samples)
         if float(scores.max(axis=1).mean()) < _UNRECOGNIZED_SCORE:
@@ -79,7 +79,7 @@ class ModelPhones:
         path = SpokenPath(FRAME_SECONDS)
         for usual, other in regions(paths.strict, paths.free, FRAME_SECONDS):
             probability = _probability(usual, other, phones, len(scores))
-            if words_in_order(usual) == words_in_order(other) or probability < _LEAST_PROBABILITY:
+            if words_in_order(usual) == words_in_order(other) or probability < _MIN_PROBABILITY:
                 path.add(usual)
             else:
                 missing = {each.index for each in usual} - {each.index for each in other}
@@ -97,7 +97,7 @@ class ModelPhones:
         parts = []
         for _, part in windows(samples, step_samples=_STEP_SAMPLES):
             num_steps = max(1, len(part) // _STEP_SAMPLES)
-            padded = np.pad(part, (0, max(0, _LEAST_SAMPLES - len(part))))
+            padded = np.pad(part, (0, max(0, _MIN_SAMPLES - len(part))))
             features = whisper_log_mel(Waveform(padded, SAMPLE_RATE))[None]
             length = np.array([features.shape[2]], np.int32)
             try:

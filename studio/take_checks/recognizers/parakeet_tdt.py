@@ -27,11 +27,11 @@ FloatArray = npt.NDArray[np.float32]
 
 _FRAME_SAMPLES = 1280
 _FRAME_SECONDS = _FRAME_SAMPLES / SAMPLE_RATE
-_LEAST_SAMPLES = 4000
-_MOST_TOKENS_PER_FRAME = 10
+_MIN_SAMPLES = 4000
+_MAX_TOKENS_PER_FRAME = 10
 _BLANK = "<blk>"
 # Alignment needs a table of frames x tokens x vocabulary entries, computed token by token.
-_LONGEST_ALIGNED_FRAMES = 750
+_MAX_ALIGNED_FRAMES = 750
 
 State = tuple[FloatArray, FloatArray]
 
@@ -84,7 +84,7 @@ class ParakeetTdt:
         """Return (frames, features of the encoder)."""
         parts = []
         for _, part in windows(samples, step_samples=_FRAME_SAMPLES):
-            padded = np.pad(part, (0, max(0, _LEAST_SAMPLES - len(part))))
+            padded = np.pad(part, (0, max(0, _MIN_SAMPLES - len(part))))
             features, lengths = self._features.run(
                 ["features", "features_lens"],
                 {"waveforms": padded[None], "waveforms_lens": np.array([len(padded)], np.int64)},
@@ -123,7 +123,7 @@ class ParakeetTdt:
             if token != self._blank:
                 yield _Emission(token, frame, frame + max(1, step), float(np.exp(tokens[0, token])))
                 previous, state, num_here = token, next_state, num_here + 1
-            if step == 0 and (token == self._blank or num_here >= _MOST_TOKENS_PER_FRAME):
+            if step == 0 and (token == self._blank or num_here >= _MAX_TOKENS_PER_FRAME):
                 step = 1
             if step:
                 frame, num_here = frame + step, 0
@@ -142,7 +142,7 @@ class ParakeetTdt:
         expected: Sequence[str],
     ) -> tuple[AlignedUnit | None, ...]:
         """Align the ``expected`` units. Those that were heard keep their spelling, with capitals and punctuation."""
-        if len(encoded) > _LONGEST_ALIGNED_FRAMES:
+        if len(encoded) > _MAX_ALIGNED_FRAMES:
             return ()
         spelled = self._vocabulary.units_of([each.token for each in emissions])
         matched = placed(heard, [SpokenUnit(text, 0, 0) for text in expected])

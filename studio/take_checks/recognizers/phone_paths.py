@@ -22,9 +22,9 @@ _JUMP, _CUT, _ENTER_SPEECH = -4.0, -3.0, -3.0
 # Score of a frame of speech that is not in the text, relative to its most probable phone.
 _SPEECH_FRAME = -1.2
 # A phone of the text is never less probable than this, because networks are overconfident about unknown sounds.
-_LEAST = -7.0
+_MIN_SCORE = -7.0
 # Longer recordings are searched in parts, of at most as many words as are spoken in that time.
-_LONGEST_FRAMES, _LATEST_BORDER, _MOST_WORDS = 2000, 1500, 240
+_MAX_FRAMES, _LATEST_BORDER, _MAX_WORDS = 2000, 1500, 240
 _IMPOSSIBLE = np.float32(-1e9)
 
 
@@ -42,7 +42,7 @@ def search(log_probabilities: FloatArray, words: Sequence[Sequence[int]], *, has
         has_end: Whether the recording contains the end of the text. Otherwise, it may end after any word.
     """
     graph = _Graph(words)
-    emissions = np.maximum(log_probabilities, np.float32(_LEAST))
+    emissions = np.maximum(log_probabilities, np.float32(_MIN_SCORE))
     speech = log_probabilities[:, 1:].max(axis=1, keepdims=True) + np.float32(_SPEECH_FRAME)
     states = np.concatenate([emissions, speech], axis=1)[:, graph.emission]
     scores = graph.forward(np.concatenate([states, states], axis=1))
@@ -59,9 +59,9 @@ def search_long(log_probabilities: FloatArray, words: Sequence[Sequence[int]]) -
     strict: list[Segment] = []
     free: list[Segment] = []
     start = first = 0
-    while len(log_probabilities) - start > _LONGEST_FRAMES and len(words) - first > 1:
-        window = log_probabilities[start : start + _LONGEST_FRAMES]
-        found = search(window, words[first : first + _MOST_WORDS], has_end=False)
+    while len(log_probabilities) - start > _MAX_FRAMES and len(words) - first > 1:
+        window = log_probabilities[start : start + _MAX_FRAMES]
+        found = search(window, words[first : first + _MAX_WORDS], has_end=False)
         word, frame = _border(found)
         strict += _moved([each for each in found.strict if each.end <= frame], first, start)
         free += _moved([each for each in found.free if each.end <= frame], first, start)

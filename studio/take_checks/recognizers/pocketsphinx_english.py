@@ -89,10 +89,10 @@ _BEAMS = {"beam": 1e-120, "wbeam": 1e-100, "pbeam": 1e-120}
 _GRAMMAR = {"lm": None, "lw": 1.0, "wip": 1.0, "bestpath": False, "compallsen": True, "topn": 2}
 # Probabilities of the free alignment.
 _SKIP, _REPEAT, _FREE_SPEECH, _FREE_PHONE = 1e-10, 1e-10, 1e-8, 1e-7
-_LONGEST_SKIP, _LONGEST_REPEAT = 8, 12
+_MAX_SKIP, _MAX_REPEAT = 8, 12
 # Probability of a repeated word in the first pass.
 _REPEAT_WORD = 1e-4
-_LONGEST_WINDOW_WORDS = 60
+_MAX_WINDOW_WORDS = 60
 # The second pass includes this many words on both sides of a word that fits badly.
 _CONTEXT_WORDS = 2
 
@@ -108,11 +108,11 @@ _RATIO_MIDDLE, _RATIO_WIDTH = 35.0, 7.0
 _REPEATED_MIDDLE, _REPEATED_WIDTH = 11.0, 3.0
 # In voices that the acoustic model fits less well, it also hears correct words as two shorter ones: the first number is the
 # median score below which the ratio has to be greater, the second one by how much for each unit, the third one the most.
-_REPEATED_FIT, _REPEATED_SLOPE, _MOST_REPEATED_MIDDLE = -5.0, 20.0, 28.0
-_LEAST_FREE_FRAME_COST, _MOST_FREE_FRAME_COST, _FREE_OFFSET = 1.5, 3.5, -2.5
+_REPEATED_FIT, _REPEATED_SLOPE, _MAX_REPEATED_MIDDLE = -5.0, 20.0, 28.0
+_MIN_FREE_FRAME_COST, _MAX_FREE_FRAME_COST, _FREE_OFFSET = 1.5, 3.5, -2.5
 # The bundled clips of eSpeak's voices have -5.9 and -6.3, takes of all bundled voices -2 to -5.
 _UNRECOGNIZED_SCORE = -5.7
-_LEAST_PROBABILITY = 0.05
+_MIN_PROBABILITY = 0.05
 # If not even wide beams reach the end of the text, the audio is another text, or hardly any speech.
 _UNALIGNED_PROBABILITY = 0.97
 
@@ -192,9 +192,9 @@ class PocketsphinxEnglish:
         links: list[tuple[Any, ...]] = [(index, index + 1, 1.0, word) for index, word in enumerate(words)]
         links += [(index + 1, index + 1, _REPEAT_WORD, word) for index, word in enumerate(words)]
         for earlier, later in itertools.combinations(range(length + 1), 2):
-            if later - earlier <= _LONGEST_SKIP or earlier == 0 or later == length:
+            if later - earlier <= _MAX_SKIP or earlier == 0 or later == length:
                 links.append((earlier, later, _SKIP))
-            if later - earlier <= _LONGEST_REPEAT:
+            if later - earlier <= _MAX_REPEAT:
                 links.append((later, earlier, _REPEAT))
         for state in range(length + 1):
             free = length + 1 + state
@@ -348,7 +348,7 @@ def _windows(aligned: Sequence[Segment], whole: _Window) -> list[_Window]:
     for each in aligned:
         held.append(each)
         num_words = sum(segment.index >= 0 for segment in held)
-        if each.index == SILENCE and num_words >= _LONGEST_WINDOW_WORDS:
+        if each.index == SILENCE and num_words >= _MAX_WINDOW_WORDS:
             windows.append(_Window(first, first + num_words, held[0].start, each.end, tuple(held)))
             first, held = first + num_words, []
     if held:
@@ -397,7 +397,7 @@ def _merge(window: _Window, free: Sequence[Segment], path: SpokenPath) -> None:
         path.add(strict)
         return
     # Free phones always fit better than words, especially in a voice that the acoustic model does not know.
-    free_frame_cost = min(_MOST_FREE_FRAME_COST, max(_LEAST_FREE_FRAME_COST, _FREE_OFFSET - _median_score(strict)))
+    free_frame_cost = min(_MAX_FREE_FRAME_COST, max(_MIN_FREE_FRAME_COST, _FREE_OFFSET - _median_score(strict)))
     for usual, other in regions(strict, free, _FRAME_SECONDS):
         missing = ({each.index for each in usual} if strict else set(range(window.first, window.end))) - {
             each.index for each in other
@@ -411,7 +411,7 @@ def _merge(window: _Window, free: Sequence[Segment], path: SpokenPath) -> None:
             probability = _probability(ratio, _repeated_middle(strict), _REPEATED_WIDTH)
         elif strict:
             probability = _probability(ratio, _RATIO_MIDDLE, _RATIO_WIDTH)
-        if words_in_order(usual) == words_in_order(other) or probability < _LEAST_PROBABILITY:
+        if words_in_order(usual) == words_in_order(other) or probability < _MIN_PROBABILITY:
             path.add(usual)
         else:
             path.add(other, probability, missing - {SILENCE, SPEECH})
@@ -420,7 +420,7 @@ def _merge(window: _Window, free: Sequence[Segment], path: SpokenPath) -> None:
 def _repeated_middle(segments: Sequence[Segment]) -> float:
     """Return the ratio at which a repetition is as probable as a false alarm in a voice with these scores."""
     more = _REPEATED_SLOPE * max(0.0, _REPEATED_FIT - _median_score(segments))
-    return min(_MOST_REPEATED_MIDDLE, _REPEATED_MIDDLE + more)
+    return min(_MAX_REPEATED_MIDDLE, _REPEATED_MIDDLE + more)
 
 
 def _probability(ratio: float, middle: float, width: float) -> float:

@@ -28,10 +28,10 @@ FloatArray = npt.NDArray[np.float32]
 
 _NUM_TAGS = 4
 _HOP_SAMPLES = 160
-_LEAST_SAMPLES = 2 * 400
+_MIN_SAMPLES = 2 * 400
 _INT16_SCALE = np.float32(32_768.0)
 # A CTC network emits a token in a frame or two; the sound lasts until the next token, but not longer than this.
-_LONGEST_UNIT_SECONDS = 0.4
+_MAX_UNIT_SECONDS = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class SenseVoice:
         parts = []
         for _, part in windows(samples, step_samples=step):
             num_frames = max(1, len(part) // step)
-            padded = np.pad(part, (0, max(0, _LEAST_SAMPLES + step - len(part))))
+            padded = np.pad(part, (0, max(0, _MIN_SAMPLES + step - len(part))))
             features = self._features(padded)
             inputs = (
                 features[None],
@@ -154,7 +154,7 @@ class SenseVoice:
     def _seconds(self, spans: Sequence[TokenSpan], first: int, end: int) -> tuple[float, float]:
         start = spans[first].start * self._frame_seconds
         stop = spans[end - 1].end * self._frame_seconds
-        limit = stop + _LONGEST_UNIT_SECONDS
+        limit = stop + _MAX_UNIT_SECONDS
         return start, max(stop, min(limit, spans[end].start * self._frame_seconds)) if end < len(spans) else stop
 
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, Samples
 
-_LONGEST_SECONDS = 30.0
+_MAX_SECONDS = 30.0
 _SEARCHED_SECONDS = 8.0
 _FRAME_SAMPLES = SAMPLE_RATE // 50
 
 
 def windows(samples: Samples, *, step_samples: int) -> Iterator[tuple[int, Samples]]:
     """Yield the first sample and the samples of parts of at most 30 s; all but the last are multiples of the step."""
-    longest = round(_LONGEST_SECONDS * SAMPLE_RATE)
+    longest = round(_MAX_SECONDS * SAMPLE_RATE)
     start = 0
     while len(samples) - start > longest:
         searched = samples[start + longest - round(_SEARCHED_SECONDS * SAMPLE_RATE) : start + longest]

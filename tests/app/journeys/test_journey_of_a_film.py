@@ -9,7 +9,7 @@ from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
-LARGEST_OVERRUN_SECONDS = 0.1
+MAX_OVERRUN_SECONDS = 0.1
 
 
 def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(traveller: Traveller) -> None:
@@ -20,9 +20,9 @@ def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(t
     found = report["found"]
     assert found["has_time_line"]
     assert len(found["before"]) == NUM_CUES
-    assert sum(overrun > LARGEST_OVERRUN_SECONDS for overrun in found["before"]) == NUM_CUES // 3
+    assert sum(overrun > MAX_OVERRUN_SECONDS for overrun in found["before"]) == NUM_CUES // 3
     after = zip(found["after"], found["marked"], strict=True)
-    assert not [overrun for overrun, is_marked in after if overrun > LARGEST_OVERRUN_SECONDS and not is_marked]
+    assert not [overrun for overrun, is_marked in after if overrun > MAX_OVERRUN_SECONDS and not is_marked]
     # Four slots are shorter than any reading. The others must fit, or the limits would have done nothing.
     assert sum(overrun > 0.0 for overrun in found["after"]) <= NUM_CUES // 3 // 2
     assert found["marked"] == [overrun > 0.0 for overrun in found["after"]]

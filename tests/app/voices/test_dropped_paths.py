@@ -36,7 +36,7 @@ def test_folders_are_searched_in_order_of_name(tmp_path: Path) -> None:
 
 
 def test_the_number_of_files_is_limited(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(voice_importer, "MOST_FILES", 5)
+    monkeypatch.setattr(voice_importer, "MAX_FILES", 5)
     touch(*(tmp_path / "music" / f"{number}.mp3" for number in range(20)))
     assert classify_paths([tmp_path / "music"]).num_usable == 5
 

@@ -188,7 +188,7 @@ def test_compiled_kernels_are_reused_at_the_next_start(tmp_path: Path, monkeypat
 
 
 def test_oldest_runtime_caches_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_graph, "_MOST_KEPT", 2)
+    monkeypatch.setattr(plan_graph, "_MAX_KEPT", 2)
     for index in range(3):
         path = tmp_path / f"{index}.bin"
         path.write_bytes(b"old")

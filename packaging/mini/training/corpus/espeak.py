@@ -17,7 +17,7 @@ from training.corpus.utterance import CorpusFailed
 
 USUAL_WORDS_PER_MINUTE = 168.0
 USUAL_PITCH_RANGE = 50
-_LEAST_WORDS_PER_MINUTE, _MOST_WORDS_PER_MINUTE = 80, 450
+_MIN_WORDS_PER_MINUTE, _MAX_WORDS_PER_MINUTE = 80, 450
 _VOLUME = 70  # some variants clip at 100
 
 # Constants of its C interface, speak_lib.h.
@@ -79,7 +79,7 @@ class Espeak:
             if self._library.espeak_SetVoiceByName(full_name.encode()) != 0:
                 raise CorpusFailed(f"eSpeak NG has no voice {full_name}. Choose one of its variants and languages.")
             self._voice = full_name
-        rate = round(min(_MOST_WORDS_PER_MINUTE, max(_LEAST_WORDS_PER_MINUTE, words_per_minute)))
+        rate = round(min(_MAX_WORDS_PER_MINUTE, max(_MIN_WORDS_PER_MINUTE, words_per_minute)))
         for parameter, value in ((_RATE, rate), (_LOUDNESS, _VOLUME), (_PITCH, pitch), (_RANGE, pitch_range)):
             self._library.espeak_SetParameter(parameter, value, 0)
         self._sound.clear()

@@ -14,7 +14,7 @@ from training.corpus.phones import Timed, of_radio
 from training.corpus.spoken import Spoken, segments_of
 from training.corpus.utterance import CorpusFailed
 
-_LONGEST_SECONDS = 120
+_MAX_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def say(text: str, *, voice: str, f0_mean_hz: float, duration_stretch: float) ->
         command += ["--setf", f"int_f0_target_mean={f0_mean_hz:.2f}", "--setf", f"int_f0_target_stddev={deviation:.2f}"]
         command += ["--setf", f"duration_stretch={usual.duration_stretch * duration_stretch:.4f}", "-t", text]
         try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST_SECONDS, check=False)
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=_MAX_SECONDS, check=False)
         except FileNotFoundError:
             raise CorpusFailed("flite is missing. Install it: apt-get install flite") from None
         if ended.returncode != 0 or not path.exists():

@@ -35,13 +35,13 @@ from training.corpus.utterance import (
 )
 
 # Silence before and after. The position of token boundaries within a phone is random.
-_LEAST_BEFORE_SECONDS, _MOST_BEFORE_SECONDS = 0.08, 0.16
+_MIN_BEFORE_SECONDS, _MAX_BEFORE_SECONDS = 0.08, 0.16
 _AFTER_SECONDS = 0.16
 # Every recording contains at least this much noise, because digital silence has no useful spectrum.
 _NOISE_FLOOR = 2.5e-5
 _CALIBRATION_RANGE = (50.0, 550.0)
 _RANGE_AROUND_MEDIAN = (0.45, 2.4)
-_HIGHEST_FLOOR_HZ = 140.0
+_MAX_FLOOR_HZ = 140.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _cut(
 ) -> tuple[FloatArray, float]:
     """Add silence on both sides, up to whole tokens. Also return the start of the result on the old time axis."""
     sounding = [segment for segment in segments if segment.label != SILENCE] or list(segments)
-    before = generator.uniform(_LEAST_BEFORE_SECONDS, _MOST_BEFORE_SECONDS)
+    before = generator.uniform(_MIN_BEFORE_SECONDS, _MAX_BEFORE_SECONDS)
     start = round((sounding[0].start_seconds - before) * SAMPLE_RATE)
     end = round((sounding[-1].end_seconds + _AFTER_SECONDS) * SAMPLE_RATE)
     end = start + -(-(end - start) // SAMPLES_PER_TOKEN) * SAMPLES_PER_TOKEN
@@ -172,6 +172,6 @@ def _f0(samples: FloatArray, median_f0_hz: float) -> npt.NDArray[np.float32]:
         return np.zeros(0, np.float32)
     return f0_of(
         samples,
-        floor_hz=float(np.clip(lowest * median_f0_hz, 45.0, _HIGHEST_FLOOR_HZ)),
+        floor_hz=float(np.clip(lowest * median_f0_hz, 45.0, _MAX_FLOOR_HZ)),
         ceiling_hz=min(800.0, highest * median_f0_hz),
     )

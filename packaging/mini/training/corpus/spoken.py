@@ -13,7 +13,7 @@ from training.corpus.utterance import FloatArray, LabelArray
 
 HALF_FRAME_SECONDS = 0.02
 # A shorter phone may be lost between two half-frames. A longer one is audible and must get a label.
-_SHORTEST_SECONDS = 0.008
+_MIN_SECONDS = 0.008
 _CLOSURE_DB = -40.0  # level relative to the loud parts; within speech, only the closure of a stop is this quiet
 _CLOSURE_STEP_SECONDS = 0.005
 
@@ -90,7 +90,7 @@ def labels_on_grid(segments: tuple[Segment, ...], num_half_frames: int, *, offse
     owner = np.searchsorted(starts, middles, side="right") - 1
     owner[(owner < 0) | (middles >= ends[-1])] = -1
     counts = np.bincount(owner[owner >= 0], minlength=len(segments))
-    for number in np.flatnonzero((counts == 0) & (ends - starts >= _SHORTEST_SECONDS)):
+    for number in np.flatnonzero((counts == 0) & (ends - starts >= _MIN_SECONDS)):
         place = int(((starts[number] + ends[number]) / 2 - offset_seconds) / HALF_FRAME_SECONDS)
         if 0 <= place < num_half_frames and owner[place] >= 0 and counts[owner[place]] >= 2:
             counts[owner[place]] -= 1

@@ -29,8 +29,8 @@ _UNWANTED_WORDS = re.compile(
 _WHO_SAID_IT = re.compile(r"^\s*--.*", re.MULTILINE | re.DOTALL)
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _SENTENCE = re.compile(r"[A-Z][a-z']*(?:[,;:]? [A-Za-z][a-z']*(?:-[a-z]+)*)+[.!?]")
-_LONGEST_CHARACTERS = 95
-_FEWEST_WORDS, _MOST_WORDS = 3, 17
+_MAX_CHARACTERS = 95
+_MIN_WORDS, _MAX_WORDS = 3, 17
 _VALIDATION_SHARE = 0.03
 _NUM_OF_OUR_OWN = 3500
 _NUM_WORD_STRINGS = 2200
@@ -133,8 +133,8 @@ def sentences_in(text: str) -> list[str]:
         for part in found
         if _SENTENCE.fullmatch(part)
         and part[1] != ":"
-        and len(part) <= _LONGEST_CHARACTERS
-        and _FEWEST_WORDS <= len(part.split()) <= _MOST_WORDS
+        and len(part) <= _MAX_CHARACTERS
+        and _MIN_WORDS <= len(part.split()) <= _MAX_WORDS
         and not _is_unwanted(part)
     ]
 

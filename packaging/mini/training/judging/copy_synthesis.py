@@ -27,7 +27,7 @@ from training.judging.spectrogram_picture import write_picture
 from training.trainers.f0 import errors_between
 from training.trainers.vocoder import load_trained
 
-_QUIETEST_LOG_MEL = -7.0  # quieter differences are hardly audible
+_MIN_LOG_MEL = -7.0  # quieter differences are hardly audible
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def copy_synthesis(vocoder: HiFTVocoder, utterances: Sequence[Utterance]) -> lis
 
 def compare(samples: FloatArray, utterance: Utterance) -> CopyMeasures:
     """Compare ``samples`` with ``utterance``, which has the same length."""
-    copied, true = (np.maximum(mel, _QUIETEST_LOG_MEL) for mel in (mel_of(samples), utterance.mel))
+    copied, true = (np.maximum(mel, _MIN_LOG_MEL) for mel in (mel_of(samples), utterance.mel))
     pitch = errors_between(torch.from_numpy(f0_of(samples)), torch.from_numpy(utterance.f0_hz))
     return CopyMeasures(
         log_mel_distance=float(np.abs(copied - true).mean()),

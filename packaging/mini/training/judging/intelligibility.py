@@ -9,8 +9,8 @@ from training.judging.examination import PROMPTS, Examination, short_name
 from training.judging.outcome import Outcome, at_least, at_most
 
 _IDENTIFIED_SHARE = 20 / 24
-_MOST_WORD_ERRORS = 0.45
-_SHORTEST, _LONGEST = 0.6, 1.6  # relative to the duration of the synthesizer's speech
+_MAX_WORD_ERRORS = 0.45
+_MIN_DURATION_RATIO, _MAX_DURATION_RATIO = 0.6, 1.6  # relative to the duration of the synthesizer's speech
 _IN_TIME_SHARE = 0.95
 
 
@@ -46,7 +46,7 @@ def words(examination: Examination) -> list[Outcome]:
                 f"words.{short_name(speaker)}",
                 f"open word error rate, prompt {short_name(speaker)}",
                 rate,
-                at_most(_MOST_WORD_ERRORS) if speaker in NAMED_TIMBRES else None,
+                at_most(_MAX_WORD_ERRORS) if speaker in NAMED_TIMBRES else None,
                 f"the synthesizer's own {own:.2f}, aim {own + 0.15:.2f}",
             )
         )
@@ -62,11 +62,11 @@ def durations(examination: Examination) -> list[Outcome]:
             for said, text in zip(examination.spoken(speaker), examination.sentences, strict=True)
         ]
     )
-    in_time = (ratios >= _SHORTEST) & (ratios <= _LONGEST)
+    in_time = (ratios >= _MIN_DURATION_RATIO) & (ratios <= _MAX_DURATION_RATIO)
     return [
         Outcome(
             "durations",
-            f"utterances within {_SHORTEST} to {_LONGEST} of the synthesizer's own duration",
+            f"utterances within {_MIN_DURATION_RATIO} to {_MAX_DURATION_RATIO} of the synthesizer's own duration",
             float(in_time.mean()),
             at_least(_IN_TIME_SHARE),
             f"ratios {ratios.min():.2f} to {ratios.max():.2f}, median {np.median(ratios):.2f}",

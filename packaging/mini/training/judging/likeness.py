@@ -20,7 +20,7 @@ _NEARER_SHARE = 0.85
 _NEAR_F0 = 0.15
 _NEAR_F0_SHARE = 0.85
 _SENTENCES_A_SPEAKER = 2
-_LOWEST_HZ, _HIGHEST_HZ = 60.0, 500.0
+_MIN_HZ, _MAX_HZ = 60.0, 500.0
 
 
 class TimbreJudge:
@@ -80,7 +80,7 @@ def pitch(examination: Examination) -> list[Outcome]:
 
 def median_f0_hz(samples: FloatArray) -> float:
     """Return the median F0, or NaN if nothing is voiced."""
-    f0 = f0_of(samples, floor_hz=_LOWEST_HZ, ceiling_hz=_HIGHEST_HZ)
+    f0 = f0_of(samples, floor_hz=_MIN_HZ, ceiling_hz=_MAX_HZ)
     return float(np.median(f0[f0 > 0])) if (f0 > 0).any() else float("nan")
 
 

@@ -13,7 +13,7 @@ from training.png import write_grey_png
 
 _SIZE = 512
 _HOP = 96
-_QUIETEST_DB, _LOUDEST_DB = -95.0, -20.0
+_MIN_DB, _MAX_DB = -95.0, -20.0
 _BLANK_ROWS = 6
 
 
@@ -32,5 +32,5 @@ def _picture(sound: FloatArray) -> npt.NDArray[np.uint8]:
     frames = np.lib.stride_tricks.sliding_window_view(np.pad(sound, _SIZE // 2), _SIZE)[::_HOP]
     magnitude = np.abs(np.fft.rfft(frames * np.hanning(_SIZE))) * (4.0 / _SIZE)
     decibels = 20.0 * np.log10(np.maximum(magnitude, 1e-9))
-    share = (decibels - _QUIETEST_DB) / (_LOUDEST_DB - _QUIETEST_DB)
+    share = (decibels - _MIN_DB) / (_MAX_DB - _MIN_DB)
     return (255.0 * np.clip(share, 0.0, 1.0)).astype(np.uint8).T[::-1]

@@ -28,7 +28,7 @@ from training.trainers.speech_lm import VOCABULARY_FOLDER, official_speech_lm
 from training.trainers.vocoder import load_trained
 from training.trainers.vocoder_weights import official_tensors
 
-LARGEST_BYTES = 42_000_000
+MAX_BYTES = 42_000_000
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _SPEECH_TOKENIZER = COSYVOICE3.speech_tokenizer_file
 _SPEAKER_ENCODER = "campplus.onnx"
@@ -89,9 +89,9 @@ def write_model_folder(work: Path, folder: Path) -> int:
         write_rounded_onnx(recognizer, folder / MODEL_RECOGNIZER_FILE)
     write_presets(folder, DELIVERY_OF_STYLE.keys())
     num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    if num_bytes > LARGEST_BYTES:
+    if num_bytes > MAX_BYTES:
         raise TrainingFailed(
-            f"{folder} has {num_bytes / 1e6:.1f} MB, but at most {LARGEST_BYTES / 1e6:.0f} MB are allowed. Train smaller networks."
+            f"{folder} has {num_bytes / 1e6:.1f} MB, but at most {MAX_BYTES / 1e6:.0f} MB are allowed. Train smaller networks."
         )
     return num_bytes
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from training.trainers.options import TrainingFailed
 
 _WORTH_HALVING = 256  # number of elements; smaller constants stay unchanged
-_LARGEST_HALF = 65_504.0
+_MAX_HALF = 65_504.0
 
 
 def write_halved_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
@@ -55,5 +55,5 @@ def write_halved_onnx(source: Path, path: Path) -> None:
 
 
 def _require_storable(name: str, largest: float) -> None:
-    if not largest <= _LARGEST_HALF:
+    if not largest <= _MAX_HALF:
         raise TrainingFailed(f"{name} holds {largest:g}, which 16 bits cannot store. The network was not well trained.")

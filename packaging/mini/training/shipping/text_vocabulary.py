@@ -19,7 +19,7 @@ from studio.text.tokenizer import WORD_PATTERN, TextTokenizer
 
 NUM_MERGES = 600
 # Longer tokens would be whole words, which are too rare in the corpus.
-_LONGEST_PIECE_BYTES = 5
+_MAX_PIECE_BYTES = 5
 # The preamble precedes every text, so it should be short. Instructions are frequent as well.
 _WEIGHT_OF_PREAMBLE, _INSTRUCTION_WEIGHT = 2000, 20
 _WRITTEN_SHARE = (
@@ -51,7 +51,7 @@ def write_text_vocabulary(
         min_frequency=2,
         show_progress=False,
         initial_alphabet=alphabet,
-        max_token_length=_LONGEST_PIECE_BYTES,
+        max_token_length=_MAX_PIECE_BYTES,
     )
     tokenizer.train_from_iterator(_as_met(list(texts), list(instructions), respellings), trainer)
     tokenizer.model.save(str(folder))

@@ -15,7 +15,7 @@ from training.corpus.utterance import SAMPLE_RATE, FloatArray
 
 # Prompts are normal speech. Whispering or a changed pitch would hide the timbre.
 UNUSUAL_STYLES = frozenset({"whisper", "high", "low"})
-_SHORTEST_TOKENS = 25
+_MIN_TOKENS = 25
 
 
 def filter_bank_of(corpus: Corpus, index: int, *, subtract_mean: bool = True) -> FloatArray:
@@ -30,7 +30,7 @@ def usual_indices(corpus: Corpus, indices: npt.NDArray[np.int64]) -> npt.NDArray
         [
             index
             for index in indices.tolist()
-            if corpus.entry(index).style not in UNUSUAL_STYLES and corpus.entry(index).num_tokens >= _SHORTEST_TOKENS
+            if corpus.entry(index).style not in UNUSUAL_STYLES and corpus.entry(index).num_tokens >= _MIN_TOKENS
         ],
         dtype=np.int64,
     )
@@ -82,12 +82,12 @@ class FilterBankPool:
 
 
 _NOISY_SHARE = 0.5
-_QUIETEST_NOISE, _LOUDEST_NOISE = -9.0, -2.5  # level in nats relative to the loudest band of the piece
+_MIN_NOISE, _MAX_NOISE = -9.0, -2.5  # level in nats relative to the loudest band of the piece
 
 
 def _over_noise(piece: FloatArray, random: np.random.Generator) -> FloatArray:
     """Add a sloping noise floor, which recordings have, unlike synthesizers, which are silent between words."""
-    level = piece.max() + random.uniform(_QUIETEST_NOISE, _LOUDEST_NOISE) - 3.0
+    level = piece.max() + random.uniform(_MIN_NOISE, _MAX_NOISE) - 3.0
     slope = np.linspace(0.0, random.uniform(-3.0, 1.0), piece.shape[1])
     noise = level + slope + 0.5 * random.standard_normal(piece.shape)
     mixed: FloatArray = np.logaddexp(piece, noise).astype(np.float32)

@@ -28,13 +28,13 @@ LOOK_AHEAD_TOKENS = 3
 
 _NO_PROMPT_SHARE = 0.1
 _WHOLE_UTTERANCE_SHARE = 0.5  # share of prompts that end where an utterance ends, if possible
-_LONGEST_PROMPT_SHARE = 0.7
+_MAX_PROMPT_SHARE = 0.7
 _MID_UTTERANCE_SHARE = 0.5  # a clip may begin anywhere
 _DOUBTFUL_SHARE = 0.6
 _ASKED_SHARE = 0.9
 _HEIGHT_SHARE = 0.25  # share of raised or lowered voices after a prompt, if the speaker has them
 _WEIGHT_OF_SIZE = 0.7
-_MOST_WRONG_TOKENS = 0.35
+_MAX_WRONG_TOKENS = 0.35
 
 
 class FlowBatch(NamedTuple):
@@ -168,7 +168,7 @@ class FlowPieces:
 def _prompt_tokens(num_tokens: int, first_end: int, random: np.random.Generator) -> int:
     if random.random() < _NO_PROMPT_SHARE:
         return 0
-    longest = int(_LONGEST_PROMPT_SHARE * num_tokens)
+    longest = int(_MAX_PROMPT_SHARE * num_tokens)
     if first_end <= longest and random.random() < _WHOLE_UTTERANCE_SHARE:
         return first_end
     return int(random.integers(longest + 1))
@@ -177,7 +177,7 @@ def _prompt_tokens(num_tokens: int, first_end: int, random: np.random.Generator)
 def _doubtful(tokens: IntArray, num_prompt_tokens: int, random: np.random.Generator) -> IntArray:
     """Change some prompt tokens to a neighbour, another colour or another phone, like errors of the tokenizer network."""
     tokens = tokens.copy()
-    share = random.uniform(0.0, _MOST_WRONG_TOKENS)
+    share = random.uniform(0.0, _MAX_WRONG_TOKENS)
     for place in np.flatnonzero(random.random(num_prompt_tokens) < share).tolist():
         kind = random.random()
         if kind < 0.4:

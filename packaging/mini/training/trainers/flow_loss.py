@@ -17,7 +17,7 @@ from studio.model.flow.network import EncoderContext, FlowNetwork
 from training.corpus.utterance import MEL_BINS
 from training.trainers.flow_batches import FlowBatch
 
-_SMALLEST_SIGMA = 1e-6
+_MIN_SIGMA = 1e-6
 # The harmonics of a voice are in the lower bands. They are a small part of a mel's variance, but the vocoder's pitch
 # predictor depends on them: where they blur, every voice gets the average pitch.
 _HARMONIC_BINS, _WEIGHT_OF_HARMONICS = 36, 3.0
@@ -65,8 +65,8 @@ def flow_loss(network: FlowNetwork, batch: FlowBatch, draw: FlowDraw, *, chunk_f
         speaker=network.speaker(batch.embedding) * told,
     )
     time = draw.time[:, None, None]
-    path = (1.0 - (1.0 - _SMALLEST_SIGMA) * time) * draw.noise + time * batch.mel
-    velocity = batch.mel - (1.0 - _SMALLEST_SIGMA) * draw.noise
+    path = (1.0 - (1.0 - _MIN_SIGMA) * time) * draw.noise + time * batch.mel
+    velocity = batch.mel - (1.0 - _MIN_SIGMA) * draw.noise
     predicted = network.estimator(path, draw.time, conditions, whole)
     is_open = ~is_prompt | ~draw.is_told[:, None]
     errors = ((predicted.float() - velocity).square() * _bin_weights().to(velocity.device)).mean(dim=-1)

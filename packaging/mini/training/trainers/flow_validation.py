@@ -26,8 +26,8 @@ from training.trainers.spectrogram_picture import write_spectrograms
 _BATCHES = 6
 _ROWS = 8
 _TOKENS = 125
-_LONGEST_PROMPT_TOKENS = 150
-_LONGEST_TARGET_TOKENS = 150
+_MAX_PROMPT_TOKENS = 150
+_MAX_TARGET_TOKENS = 150
 _PICTURES = 6
 
 
@@ -140,16 +140,16 @@ def _targets(
         targets.append(
             _Target(
                 prompt=FlowPrompt(
-                    speech_tokens=tuple(corpus.tokens(prompt, num_tokens=_LONGEST_PROMPT_TOKENS).tolist()),
-                    mel=corpus.mel(prompt, num_tokens=_LONGEST_PROMPT_TOKENS),
+                    speech_tokens=tuple(corpus.tokens(prompt, num_tokens=_MAX_PROMPT_TOKENS).tolist()),
+                    mel=corpus.mel(prompt, num_tokens=_MAX_PROMPT_TOKENS),
                     embedding=embeddings.of_index[prompt],
                 ),
                 tokens=tuple(
                     asked_tokens(
-                        corpus.tokens(index, num_tokens=_LONGEST_TARGET_TOKENS), corpus.entry(index).style
+                        corpus.tokens(index, num_tokens=_MAX_TARGET_TOKENS), corpus.entry(index).style
                     ).tolist()
                 ),
-                mel=corpus.mel(index, num_tokens=_LONGEST_TARGET_TOKENS),
+                mel=corpus.mel(index, num_tokens=_MAX_TARGET_TOKENS),
                 is_known_speaker=is_known_speaker,
             )
         )

@@ -25,7 +25,7 @@ from training.trainers.crops import MARGIN_FRAMES, Crops
 
 _FRAME_SECONDS = SAMPLES_PER_FRAME / SAMPLE_RATE
 _WHERE_UNKNOWN_HZ = 120.0  # for frames without pitch; arbitrary, because their phase is not used
-_LOWEST_HZ = 40.0
+_MIN_HZ = 40.0
 _TAU = 2.0 * math.pi
 
 
@@ -61,8 +61,8 @@ def measured_track(crops: Crops, predicted_hz: torch.Tensor) -> PhaseTrack:
     It is measured at each frame boundary, as the angle between the audio and a sine of the local pitch in a window of
     40 ms.
     """
-    f0 = torch.where(crops.f0_hz > _LOWEST_HZ, crops.f0_hz, predicted_hz)
-    f0 = torch.where(f0 > _LOWEST_HZ, f0, torch.full_like(f0, _WHERE_UNKNOWN_HZ))
+    f0 = torch.where(crops.f0_hz > _MIN_HZ, crops.f0_hz, predicted_hz)
+    f0 = torch.where(f0 > _MIN_HZ, f0, torch.full_like(f0, _WHERE_UNKNOWN_HZ))
     f0_around = torch.cat((f0[:, :1], f0, f0[:, -1:]), dim=-1)  # pitch of the frames beside each boundary
     size = 2 * SAMPLES_PER_FRAME
     windows = crops.samples.unfold(-1, size, SAMPLES_PER_FRAME)  # (batch, frames + 2, size), each around a boundary

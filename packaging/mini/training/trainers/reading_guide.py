@@ -15,7 +15,7 @@ from torch.utils.hooks import RemovableHandle
 from studio.model.speech_lm.network import Attention, Qwen2, rotate
 
 NOWHERE = -1
-_LEAST_SHARE = 1e-4
+_MIN_SHARE = 1e-4
 
 
 class ReadingGuide:
@@ -48,7 +48,7 @@ class ReadingGuide:
             distance = (positions - head - expected[..., None]).float() / self._reach
             is_near = torch.exp(-0.5 * distance.square())
             found = (self._shares(head, *self._heard) * is_near).sum(dim=-1)
-            astray = astray - ((found + _LEAST_SHARE).log() * is_somewhere).sum()
+            astray = astray - ((found + _MIN_SHARE).log() * is_somewhere).sum()
         return astray / (self._num_heads * is_somewhere.sum().clamp(min=1.0))
 
     def _listen(self, _module: nn.Module, inputs: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> None:

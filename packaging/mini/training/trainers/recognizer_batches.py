@@ -17,7 +17,7 @@ from training.trainers.speech_lm_lines import spoken_form
 from training.trainers.tokenizer_batches import Augmenter, to_16k, whisper_log_mel
 
 _SAMPLES_PER_TOKEN_16K = 640
-_LEAST_TOKENS = 20
+_MIN_TOKENS = 20
 _AUGMENTED_SHARE = 0.6
 _OTHER_SPEED_SHARE = 0.5
 # Pieces joined from several utterances, so that words that are cut, repeated or omitted are learned as they sound.
@@ -54,7 +54,7 @@ class RecognizerLines:
             fitting = [
                 index
                 for index in indices.tolist()
-                if corpus.num_tokens[index] >= _LEAST_TOKENS and corpus.entry(index).text not in left_out
+                if corpus.num_tokens[index] >= _MIN_TOKENS and corpus.entry(index).text not in left_out
             ]
             self._indices.append(np.array(fitting, np.int64))
             lengths = np.cumsum(corpus.num_tokens[fitting]).astype(np.float64)

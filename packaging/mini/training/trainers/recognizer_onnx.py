@@ -12,7 +12,7 @@ from training.shipping.respellings import LETTER_OF_PHONE
 from training.trainers.recognizer_network import NUM_PHONES, RecognizerNetwork
 from training.trainers.tokenizer_onnx import OnnxGraph, add_hidden, add_linear
 
-_LARGEST_INTEGER = 127.0
+_MAX_INTEGER = 127.0
 _WORTH_ROUNDING = 4096  # number of elements; smaller constants stay unchanged
 
 
@@ -45,7 +45,7 @@ def write_rounded_onnx(source: Path, path: Path) -> None:
             continue
         # Matrices have their outputs in columns, kernels of convolutions in rows.
         others = 0 if constant.name in reads_matrix else tuple(range(1, array.ndim))
-        scale = (np.abs(array).max(axis=others, keepdims=True) / _LARGEST_INTEGER).astype(np.float32)
+        scale = (np.abs(array).max(axis=others, keepdims=True) / _MAX_INTEGER).astype(np.float32)
         rounded = np.round(array / np.maximum(scale, 1e-12)).astype(np.int8)
         stored, factor = f"{constant.name}_stored", f"{constant.name}_scale"
         kept += [numpy_helper.from_array(rounded, stored), numpy_helper.from_array(scale, factor)]

@@ -27,7 +27,7 @@ class Resolution:
 RESOLUTIONS = (Resolution(1024, 256), Resolution(512, 128), Resolution(256, 64), Resolution(128, 32))
 # For comparison with phase: one window that resolves harmonics, one that resolves pulses.
 _PHASE_RESOLUTIONS = (Resolution(1024, 256), Resolution(256, 64))
-_HIGHEST_PHASE_HZ = (
+_MAX_PHASE_HZ = (
     1_500.0  # the phase above is learned last; until then, its errors would only teach the network to be silent
 )
 
@@ -67,7 +67,7 @@ class SpectralDistance(nn.Module):
         """
         total = made.new_zeros(())
         for each in _PHASE_RESOLUTIONS:
-            highest = int(_HIGHEST_PHASE_HZ * each.size / SAMPLE_RATE)
+            highest = int(_MAX_PHASE_HZ * each.size / SAMPLE_RATE)
             one, other = (self._spectrum(sound, each)[:, 1:highest] for sound in (made, true))
             size = _magnitude(other)
             centres = torch.arange(size.shape[-1], device=made.device) * each.hop // SAMPLES_PER_FRAME

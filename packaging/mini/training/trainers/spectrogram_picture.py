@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from training.png import write_grey_png
 
-_QUIETEST, _LOUDEST = -11.5, 2.0  # range of a mel band in nats
+_MIN_NATS, _MAX_NATS = -11.5, 2.0  # range of a mel band in nats
 _GAP = 4
 _MAGNIFIED = 2
 
@@ -27,7 +27,7 @@ def write_spectrograms(path: Path, rows: Sequence[Sequence[npt.NDArray[np.floati
 
 
 def _picture(mel: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
-    level = np.clip((mel.T[::-1] - _QUIETEST) / (_LOUDEST - _QUIETEST), 0.0, 1.0)
+    level = np.clip((mel.T[::-1] - _MIN_NATS) / (_MAX_NATS - _MIN_NATS), 0.0, 1.0)
     picture: npt.NDArray[np.uint8] = (255.0 * level).astype(np.uint8)
     return picture
 

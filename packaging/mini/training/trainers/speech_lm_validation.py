@@ -24,8 +24,8 @@ _DURATION_RANGE = (
     1.6,
 )  # relative to the synthesizer; within this range, the speech has neither run on nor been cut off
 # A model that generates three times too much will not end. This limit saves time with an untrained model.
-_LONGEST_RATIO = 3
-_MOST_SPEECH_PER_TEXT_TOKEN = 12
+_MAX_RATIO = 3
+_MAX_SPEECH_PER_TEXT_TOKEN = 12
 _HIGH = (Colour.MODAL_HIGH, Colour.SOFT_HIGH, Colour.LOUD_HIGH)
 _LOW = (Colour.MODAL_LOW, Colour.SOFT_LOW, Colour.LOUD_LOW)
 
@@ -54,7 +54,7 @@ def zero_shot_trials(
             text_tokens=tokenizer.encode_speech(line.spoken),
             prompt_text_tokens=COSYVOICE3_TEXT.cross_lingual(tokenizer) + tokenizer.encode_speech(prompt.spoken),
             prompt_speech_tokens=tuple(prompt.tokens.tolist()),
-            max_tokens=_LONGEST_RATIO * len(line.tokens),
+            max_tokens=_MAX_RATIO * len(line.tokens),
         )
         trials.append(Trial(request, line.tokens))
     return trials
@@ -67,7 +67,7 @@ def instructed_requests(
     encoded = [tokenizer.encode_speech(text) for text in texts]
     return [
         SpeechTokenRequest(
-            text_tokens=text, prompt_text_tokens=prompt_text, max_tokens=_MOST_SPEECH_PER_TEXT_TOKEN * len(text)
+            text_tokens=text, prompt_text_tokens=prompt_text, max_tokens=_MAX_SPEECH_PER_TEXT_TOKEN * len(text)
         )
         for text in encoded
     ]

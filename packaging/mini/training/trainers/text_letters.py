@@ -12,7 +12,7 @@ from torch import nn
 from studio.text.tokenizer import TextTokenizer
 
 NUM_PLACES = 6  # the longest pieces have five bytes; tags in brackets count as one phone
-_MOST_LETTERS = 256
+_MAX_LETTERS = 256
 _NONE = 0
 
 
@@ -23,7 +23,7 @@ class TextLetters(nn.Module):
 
     def __init__(self, num_rows: int, size: int, deviation: float = 0.02) -> None:
         super().__init__()
-        self.of_place = nn.Parameter(torch.empty(NUM_PLACES * _MOST_LETTERS, size).normal_(std=deviation))
+        self.of_place = nn.Parameter(torch.empty(NUM_PLACES * _MAX_LETTERS, size).normal_(std=deviation))
         self.register_buffer("letters", torch.zeros(num_rows, NUM_PLACES, dtype=torch.long))
 
     def spell(self, tokenizer: TextTokenizer) -> None:
@@ -38,8 +38,8 @@ class TextLetters(nn.Module):
         self.letters.zero_()
         for row, piece in enumerate(pieces):
             for place, letter in enumerate(piece):
-                number = 1 + min(alphabet[letter], _MOST_LETTERS - 2)
-                self.letters[row, place] = place * _MOST_LETTERS + number
+                number = 1 + min(alphabet[letter], _MAX_LETTERS - 2)
+                self.letters[row, place] = place * _MAX_LETTERS + number
 
     def forward(self) -> torch.Tensor:
         rows = F.embedding(self.letters, self.of_place) * (self.letters != _NONE)[..., None]

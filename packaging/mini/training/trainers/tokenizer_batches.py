@@ -22,7 +22,7 @@ _WINDOW, _HOP = 400, 160
 _FRAMES_PER_TOKEN = 4
 _MEL_BINS = 128
 _SAMPLES_PER_TOKEN_16K = 640
-_LEAST_TOKENS = 20
+_MIN_TOKENS = 20
 
 IndexArray = npt.NDArray[np.int64]
 
@@ -51,7 +51,7 @@ class TokenizerPieces:
 
     def __init__(self, corpus: Corpus, indices: IndexArray, table: PairTable, num_tokens: int) -> None:
         self._corpus, self._table, self._num_tokens = corpus, table, num_tokens
-        self._indices = indices[corpus.num_tokens[indices] >= _LEAST_TOKENS]
+        self._indices = indices[corpus.num_tokens[indices] >= _MIN_TOKENS]
         # Long utterances are more likely, up to the length of a piece.
         self._shares = np.cumsum(np.minimum(corpus.num_tokens[self._indices], num_tokens)).astype(np.float64)
         self._shares /= self._shares[-1]

@@ -38,7 +38,7 @@ _NOISE_SECONDS = 30
 _VALIDATION_CROPS = 24
 _FITTED_CROPS = 400
 _VALIDATION_FRAMES = 80
-_SLOWEST_SNAKE = 0.1
+_MIN_SNAKE = 0.1
 _SHARE_OF_RATE_AT_MEL = 0.1
 _F0 = "f0_predictor."
 
@@ -185,7 +185,7 @@ class VocoderLesson:
     def _keep_snakes_alive(self) -> None:
         """Limit the frequencies of Snake activations, which must not be close to zero."""
         for alpha in self._snakes:
-            alpha.clamp_(min=_SLOWEST_SNAKE)
+            alpha.clamp_(min=_MIN_SNAKE)
 
     def _draw(self, trainer: Trainer) -> Crops:
         shares = np.array([share for share, _ in self._readers])

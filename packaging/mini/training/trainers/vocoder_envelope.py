@@ -24,7 +24,7 @@ from training.trainers.crops import LOOK_AHEAD_FRAMES, Crops
 _SHARE_OF_CHANNELS = 0.6  # share of the channels of the narrowest stage
 _LIFT = 2.0  # offset in standard deviations, so that components are rarely negative
 _NUM_FRAMES_SEEN = 3  # a frame and its look-ahead
-_SMALLEST_MAGNITUDE = 1e-4
+_MIN_MAGNITUDE = 1e-4
 _RIDGE = 1e-3
 _RESIDUAL_SHARE = 0.2  # relative to torch's initial values, so that blocks hardly change their input at first
 
@@ -76,7 +76,7 @@ def log_magnitudes(sound: torch.Tensor, config: VocoderConfig) -> torch.Tensor:
     """Return log magnitudes (batch, bins, frames, columns per frame) of ``sound`` (batch, whole frames of samples)."""
     spectrum = analyse(sound.float(), config.stft_size, config.stft_hop, History.of_whole())
     real, imaginary = spectrum[:, :, :-1].chunk(2, dim=1)
-    magnitude = torch.hypot(real, imaginary) + _SMALLEST_MAGNITUDE
+    magnitude = torch.hypot(real, imaginary) + _MIN_MAGNITUDE
     return magnitude.log().view(*magnitude.shape[:2], -1, math.prod(config.upsample_rates))
 
 

@@ -12,7 +12,7 @@ from studio.model.vocoder.network import CausalHiFT
 from training.trainers.vocoder_sizes import USUAL_LOG_MEL, USUAL_LOG_MEL_SPREAD
 
 _PHASE_SLOPE = 0.3  # slope of the source per radian; at most 0.74 after the tanh
-_SLOWEST_SNAKE, _FASTEST_SNAKE = 0.5, 5.0
+_MIN_SNAKE, _MAX_SNAKE = 0.5, 5.0
 _FIRST_LOG_MAGNITUDE = -3.0
 
 
@@ -39,11 +39,11 @@ def start(network: CausalHiFT, generator: torch.Generator) -> None:
     line = network.m_source.l_linear
     line.weight.copy_((2.0 * _PHASE_SLOPE / network.config.sine_amplitude * signs / harmonics)[None])
     line.bias.zero_()
-    ratio = math.log(_FASTEST_SNAKE / _SLOWEST_SNAKE)
+    ratio = math.log(_MAX_SNAKE / _MIN_SNAKE)
     for module in network.modules():
         if isinstance(module, Snake):
             draw = torch.rand(module.alpha.shape, generator=generator)
-            module.alpha.copy_(_SLOWEST_SNAKE * (ratio * draw).exp())
+            module.alpha.copy_(_MIN_SNAKE * (ratio * draw).exp())
     num_bins = network.conv_post.out_channels // 2
     assert network.conv_post.bias is not None
     network.conv_post.bias[:num_bins] = _FIRST_LOG_MAGNITUDE
