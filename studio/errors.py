@@ -2,7 +2,8 @@
 
 A ``StudioError`` is raised where the facts are known and shown in one place. Each class has a stable ``code``
 (kebab-case, never reused) for scripts and bug reports, and the exit status of a command that ends with it. All classes
-are declared here, so that this file lists all of them. Bugs are found with ``assert``.
+are declared here, ordered by exit status, so that this file is the reference of all errors: ``timbre doctor --codes`` and
+the window show it. Bugs are found with ``assert``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ class StudioError(Exception):
 
     code: ClassVar[str] = "studio-error"
     exit_status: ClassVar[int] = 1
+    # What usually causes an error of this class, and what to do about it, for ``timbre doctor --codes``.
+    cause: ClassVar[Message]
+    usual_remedy: ClassVar[Message]
 
     def __init_subclass__(cls, *, code: str, exit_status: int) -> None:
         assert code not in type_of_code, f"two errors share the code {code}"
@@ -66,277 +70,358 @@ def from_record(record: ErrorRecord) -> StudioError:
     return type_of_code.get(code, StudioError)(problem, remedy=remedy)
 
 
-class ModelNotFound(StudioError, code="model-not-found", exit_status=3):
-    """The model folder does not exist or does not contain a model."""
-
-
-class UnknownGeneration(StudioError, code="unknown-generation", exit_status=3):
-    """The folder's yaml file does not describe a supported model generation."""
-
-
-class BadModelSettings(StudioError, code="bad-model-settings", exit_status=3):
-    """The folder's yaml file lacks a value or contains an invalid one."""
-
-
-class MissingModelFile(StudioError, code="missing-model-file", exit_status=3):
-    """A file that the model needs is missing from its folder."""
-
-
-class DamagedModelFile(StudioError, code="damaged-model-file", exit_status=3):
-    """A model file is truncated, has unexpected content or contains executable code."""
-
-
-class WrongTensors(StudioError, code="wrong-tensors", exit_status=3):
-    """A weight file has missing tensors, unknown tensors or tensors of the wrong shape."""
-
-
-class UnsupportedPrecision(StudioError, code="unsupported-precision", exit_status=3):
-    """The requested precision or engine cannot run on this computer."""
-
-
-class UnreadableClip(StudioError, code="unreadable-clip", exit_status=4):
-    """An audio file cannot be read."""
-
-
-class ClipTooShort(StudioError, code="clip-too-short", exit_status=4):
-    """A clip is too short to clone a voice from."""
-
-
-class ClipTooLong(StudioError, code="clip-too-long", exit_status=4):
-    """A clip is longer than the model accepts as a prompt."""
-
-
-class SilentClip(StudioError, code="silent-clip", exit_status=4):
-    """A clip is silent."""
-
-
-class BrokenClip(StudioError, code="broken-clip", exit_status=4):
-    """A clip contains samples that are not finite numbers."""
-
-
-class LowSampleRate(StudioError, code="low-sample-rate", exit_status=4):
-    """A clip's sample rate is too low for the model."""
-
-
-class NoAudioDevice(StudioError, code="no-audio-device", exit_status=5):
-    """No audio device is available, or it was disconnected."""
-
-
-class NothingToSpeak(StudioError, code="nothing-to-speak", exit_status=6):
-    """The text contains nothing that can be spoken."""
-
-
-class TextTooLong(StudioError, code="text-too-long", exit_status=6):
-    """The text exceeds the limit of one request."""
-
-
-class UnknownPreset(StudioError, code="unknown-preset", exit_status=6):
-    """The loaded model has no style preset with that name."""
-
-
-class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
-    """The loaded model does not support the requested style, tag or mode."""
-
-
-class VoiceNotFound(StudioError, code="voice-not-found", exit_status=7):
-    """There is neither a voice nor a file with that name."""
-
-
-class VoiceExists(StudioError, code="voice-exists", exit_status=7):
-    """A voice with that name already exists."""
-
-
-class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):
-    """A voice archive is damaged, unsafe or in an unsupported format."""
-
-
 class OffGridCut(StudioError, code="off-grid-cut", exit_status=1):
-    """A chunk boundary is not on the grid of the exact streaming flow."""
-
-
-class NoSpeechMade(StudioError, code="no-speech-made", exit_status=8):
-    """The model ended the utterance before generating any speech."""
-
-
-class SequenceTooLong(StudioError, code="sequence-too-long", exit_status=8):
-    """Prompt and text together exceed the context length of the model."""
-
-
-class ModelOverflow(StudioError, code="model-overflow", exit_status=8):
-    """A network produced NaN or infinity."""
-
-
-class OutOfMemory(StudioError, code="out-of-memory", exit_status=8):
-    """The memory of the computer or the GPU is exhausted."""
-
-
-class WorkerDied(StudioError, code="worker-died", exit_status=9):
-    """The worker process ended unexpectedly."""
-
-
-class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
-    """The worker process has no model loaded."""
-
-
-class EngineDied(StudioError, code="engine-died", exit_status=9):
-    """The process of an engine ended, did not start or does not respond."""
-
-
-class DiskFull(StudioError, code="disk-full", exit_status=10):
-    """The disk is full."""
-
-
-class CannotWrite(StudioError, code="cannot-write", exit_status=10):
-    """A file or folder cannot be written."""
-
-
-class InternalError(StudioError, code="internal-error", exit_status=70):
-    """An unexpected exception in another process, passed on as an error. The log has the traceback."""
-
-
-class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=70):
-    """A required library is missing or cannot be loaded."""
-
-
-class UnreadableText(StudioError, code="unreadable-text", exit_status=6):
-    """A text file cannot be opened or does not contain text."""
-
-
-class DamagedLibrary(StudioError, code="damaged-library", exit_status=7):
-    """The database of the voice library is damaged."""
+    cause = wording("The first chunk (--first-hop) ends where exact streaming cannot split the audio.")
+    usual_remedy = wording("Use a length that the message lists, or omit the option.")
 
 
 class UnusableSetting(StudioError, code="unusable-setting", exit_status=2):
-    """A setting or an option of a request is out of range."""
+    cause = wording("An option or setting has an invalid value.")
+    usual_remedy = wording("The message lists the valid values.")
 
 
-class BadVoiceName(StudioError, code="bad-voice-name", exit_status=7):
-    """The name is not allowed for a voice."""
+class ModelNotFound(StudioError, code="model-not-found", exit_status=3):
+    cause = wording("The model is not installed under that name, or the folder does not exist.")
+    usual_remedy = wording("Install the model, or correct the name or folder. `timbre models list` lists models.")
 
 
-class VoiceOfAnotherModel(StudioError, code="voice-of-another-model", exit_status=7):
-    """A stored voice without a recording belongs to another model generation."""
+class UnknownGeneration(StudioError, code="unknown-generation", exit_status=3):
+    cause = wording("The folder contains a model of a generation that this version does not support.")
+    usual_remedy = wording(
+        "Use a model of CosyVoice-300M, CosyVoice2 or Fun-CosyVoice3, or a newer version of the program."
+    )
 
 
-class BadPronunciation(StudioError, code="bad-pronunciation", exit_status=6):
-    """A pronunciation uses phones that the models do not know."""
+class BadModelSettings(StudioError, code="bad-model-settings", exit_status=3):
+    cause = wording("The model's YAML file lacks a value or contains an invalid one.")
+    usual_remedy = wording("Undo any changes to the YAML file, or repair the model.")
 
 
-class UnreadableProject(StudioError, code="unreadable-project", exit_status=11):
-    """A project file is missing, damaged or in an unsupported format."""
+class MissingModelFile(StudioError, code="missing-model-file", exit_status=3):
+    cause = wording("A file of the model is missing from its folder.")
+    usual_remedy = wording("Run `timbre models verify --repair`; in a folder of your own, add the file.")
 
 
-class ProjectInUse(StudioError, code="project-in-use", exit_status=11):
-    """A working copy is open in another window of the program."""
+class DamagedModelFile(StudioError, code="damaged-model-file", exit_status=3):
+    cause = wording("A model file is truncated, damaged, or not what its name suggests.")
+    usual_remedy = wording("Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M).")
 
 
-class ProjectChangedElsewhere(StudioError, code="project-changed-elsewhere", exit_status=11):
-    """The project file was changed by another program after it was opened."""
+class WrongTensors(StudioError, code="wrong-tensors", exit_status=3):
+    cause = wording("A weight file belongs to another or a modified model.")
+    usual_remedy = wording("Put all files of one release into the folder, or install the model again.")
 
 
-class UnsupportedLanguage(StudioError, code="unsupported-language", exit_status=6):
-    """The model has not learned the language of the text."""
-
-
-class TakeNotFound(StudioError, code="take-not-found", exit_status=11):
-    """A take or its audio is not in the project."""
-
-
-class UnreadableScript(StudioError, code="unreadable-script", exit_status=6):
-    """A document cannot be read as a script."""
-
-
-class FolderBusy(StudioError, code="folder-busy", exit_status=10):
-    """Another export is writing to the same folder."""
-
-
-class NoScreen(StudioError, code="no-screen", exit_status=12):
-    """The window cannot be opened because there is no display."""
+class UnsupportedPrecision(StudioError, code="unsupported-precision", exit_status=3):
+    cause = wording("The chosen precision or device is not supported on this computer.")
+    usual_remedy = wording("Set it to automatic (Settings, Speech and playback).")
 
 
 class ModelBusy(StudioError, code="model-busy", exit_status=3):
-    """Another program is installing, checking or removing the same model."""
+    cause = wording("Another program or window is installing, checking or removing the same model.")
+    usual_remedy = wording("Wait until it has finished, or stop it there.")
 
 
 class BadModelArchive(StudioError, code="bad-model-archive", exit_status=3):
-    """A model archive is damaged, unsafe or contains no model."""
+    cause = wording("The archive is damaged, is not a zip or tar file, or contains no model.")
+    usual_remedy = wording("Copy or export it again. It must contain a cosyvoice*.yaml and the files beside it.")
 
 
 class BadModelName(StudioError, code="bad-model-name", exit_status=3):
-    """The name is not allowed for a model, or already in use."""
-
-
-class SourceUnreachable(StudioError, code="source-unreachable", exit_status=13):
-    """The download source does not respond."""
-
-
-class SourceRefused(StudioError, code="source-refused", exit_status=13):
-    """The download source refuses the request or lacks the file."""
-
-
-class WrongDownload(StudioError, code="wrong-download", exit_status=13):
-    """A downloaded file differs from the published one."""
+    cause = wording("The name is in use, is not a valid folder name, or belongs to a release with other contents.")
+    usual_remedy = wording("Choose another name.")
 
 
 class RecognizerNotFound(StudioError, code="recognizer-not-found", exit_status=3):
-    """The speech recogniser is not installed, or there is none for the language of the text."""
+    cause = wording(
+        "No installed speech recogniser knows the language of the text, or the chosen one is not installed."
+    )
+    usual_remedy = wording("Install a recogniser. `timbre models list` shows the languages of each.")
 
 
 class UnrecognizedVoice(StudioError, code="unrecognized-voice", exit_status=3):
-    """The speech recogniser does not understand a voice, so it cannot tell wrong words from right ones."""
+    cause = wording("The speech recogniser does not understand this voice, for example a robotic one.")
+    usual_remedy = wording("Install another recogniser. `timbre models list` shows the languages of each.")
+
+
+class UnreadableClip(StudioError, code="unreadable-clip", exit_status=4):
+    cause = wording("The file is missing, is not audio, or has a format that needs ffmpeg.")
+    usual_remedy = wording("Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.")
+
+
+class ClipTooShort(StudioError, code="clip-too-short", exit_status=4):
+    cause = wording("The recording contains too little speech to clone a voice.")
+    usual_remedy = wording("Use three to ten seconds of one speaker.")
+
+
+class ClipTooLong(StudioError, code="clip-too-long", exit_status=4):
+    cause = wording("The recording is longer than the model accepts.")
+    usual_remedy = wording("Choose its best ten seconds.")
+
+
+class SilentClip(StudioError, code="silent-clip", exit_status=4):
+    cause = wording("The recording is silent.")
+    usual_remedy = wording("Check the microphone and its level, and record again.")
+
+
+class BrokenClip(StudioError, code="broken-clip", exit_status=4):
+    cause = wording("The file contains values that are not audio.")
+    usual_remedy = wording("Export it again from its original program.")
+
+
+class LowSampleRate(StudioError, code="low-sample-rate", exit_status=4):
+    cause = wording("The sample rate of the recording is too low for the model.")
+    usual_remedy = wording("Record at 16 kHz or more; telephone quality is not enough.")
+
+
+class NoAudioDevice(StudioError, code="no-audio-device", exit_status=5):
+    cause = wording("No output device is available, or it was disconnected.")
+    usual_remedy = wording("Connect one and choose it in the settings. Exporting files works without one.")
+
+
+class UnsupportedLanguage(StudioError, code="unsupported-language", exit_status=6):
+    cause = wording("The model has not learned the language of the text, so its speech would be unintelligible.")
+    usual_remedy = wording("Use a model that speaks the language (Ctrl+M lists them), or speak the line anyway.")
+
+
+class NothingToSpeak(StudioError, code="nothing-to-speak", exit_status=6):
+    cause = wording("The text contains nothing that can be spoken.")
+    usual_remedy = wording("Write some words.")
+
+
+class TextTooLong(StudioError, code="text-too-long", exit_status=6):
+    cause = wording("The text is too long for one request.")
+    usual_remedy = wording("Split it into lines, or use `timbre export`.")
+
+
+class UnreadableText(StudioError, code="unreadable-text", exit_status=6):
+    cause = wording("A text file or the pronunciation dictionary cannot be read.")
+    usual_remedy = wording("Check that the file in the message is UTF-8 text and that you may read it.")
+
+
+class UnreadableScript(StudioError, code="unreadable-script", exit_status=6):
+    cause = wording("The document cannot be read as a script.")
+    usual_remedy = wording("Save it as text, Markdown, Word (docx), subtitles or CSV.")
+
+
+class UnknownPreset(StudioError, code="unknown-preset", exit_status=6):
+    cause = wording("The model has no style with that name.")
+    usual_remedy = wording("`timbre styles` lists the styles of a model.")
+
+
+class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
+    cause = wording("The model does not support that style or tag.")
+    usual_remedy = wording("Choose another style, or another model.")
+
+
+class BadPronunciation(StudioError, code="bad-pronunciation", exit_status=6):
+    cause = wording("A pronunciation contains sounds that the models do not support.")
+    usual_remedy = wording("Write it in pinyin or with the sounds that the dictionary offers.")
+
+
+class VoiceNotFound(StudioError, code="voice-not-found", exit_status=7):
+    cause = wording("There is no voice or file with that name.")
+    usual_remedy = wording("Add the voice, or correct the name. `timbre voices list` lists the voices.")
+
+
+class VoiceExists(StudioError, code="voice-exists", exit_status=7):
+    cause = wording("A voice with that name exists already.")
+    usual_remedy = wording("Choose another name, or remove the other voice.")
+
+
+class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):
+    cause = wording("The voice file is damaged, or is not a voice file of this program.")
+    usual_remedy = wording("Export it again.")
+
+
+class BadVoiceName(StudioError, code="bad-voice-name", exit_status=7):
+    cause = wording("The name is not valid for a voice.")
+    usual_remedy = wording("Use letters, digits and spaces.")
+
+
+class VoiceOfAnotherModel(StudioError, code="voice-of-another-model", exit_status=7):
+    cause = wording("The voice was stored without its recording, for another generation of models.")
+    usual_remedy = wording("Use a model of that generation, or create the voice from a recording.")
+
+
+class DamagedLibrary(StudioError, code="damaged-library", exit_status=7):
+    cause = wording("The voice library cannot be read; the recordings still exist.")
+    usual_remedy = wording("Restore the library file from a backup, or add the recordings again.")
+
+
+class NoSpeechMade(StudioError, code="no-speech-made", exit_status=8):
+    cause = wording("The model stopped before it produced speech.")
+    usual_remedy = wording("Try again with another seed, or write a longer text.")
+
+
+class SequenceTooLong(StudioError, code="sequence-too-long", exit_status=8):
+    cause = wording("The recording and the text together exceed the capacity of the model.")
+    usual_remedy = wording("Use a shorter recording or a shorter text.")
+
+
+class ModelOverflow(StudioError, code="model-overflow", exit_status=8):
+    cause = wording("A network computed invalid numbers, usually in half precision.")
+    usual_remedy = wording("Choose float32 (Settings), or rebuild the engines.")
+
+
+class OutOfMemory(StudioError, code="out-of-memory", exit_status=8):
+    cause = wording("The computer or its GPU has too little free memory.")
+    usual_remedy = wording("Close other programs, choose a smaller model, or run it on the CPU.")
+
+
+class WorkerDied(StudioError, code="worker-died", exit_status=9):
+    cause = wording("The speech process ended: it crashed, or the system ended it for lack of memory.")
+    usual_remedy = wording(
+        "Try again; it is restarted automatically. If it happens again, send the report and the worker's log."
+    )
+
+
+class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
+    cause = wording("The speech process has no model loaded.")
+    usual_remedy = wording("Load a model and try again.")
+
+
+class EngineDied(StudioError, code="engine-died", exit_status=9):
+    cause = wording("A process in which a library runs a part of the model ended or does not respond.")
+    usual_remedy = wording("Another engine is used. `timbre engines why` shows the cause.")
 
 
 class CheckerDied(StudioError, code="checker-died", exit_status=9):
-    """The process that checks takes ended unexpectedly."""
+    cause = wording("The process that checks takes ended: it crashed, or the system ended it for lack of memory.")
+    usual_remedy = wording("Check the take again; the process is restarted automatically. Speech is not affected.")
 
 
 class CheckerHung(StudioError, code="checker-hung", exit_status=9):
-    """The process that checks takes did not respond and was stopped."""
+    cause = wording("The process that checks takes did not respond and was stopped.")
+    usual_remedy = wording("Check the take again; the process is restarted automatically. Speech is not affected.")
 
 
-class TooManyRequests(StudioError, code="too-many-requests", exit_status=14):
-    """The queue of the speech service is full."""
+class DiskFull(StudioError, code="disk-full", exit_status=10):
+    cause = wording("The disk is full, or a quota is used up.")
+    usual_remedy = wording("Free disk space; existing files are kept.")
 
 
-class CannotServe(StudioError, code="cannot-serve", exit_status=14):
-    """The speech service cannot start, for example because its port is in use."""
+class CannotWrite(StudioError, code="cannot-write", exit_status=10):
+    cause = wording("A file or folder is not writable, is in use, or is on a read-only disk.")
+    usual_remedy = wording("Check the permissions, or choose another folder.")
 
 
-class WrongToken(StudioError, code="wrong-token", exit_status=14):
-    """A request to the speech service whose token is missing or wrong."""
+class FolderBusy(StudioError, code="folder-busy", exit_status=10):
+    cause = wording("Another export is writing to the folder.")
+    usual_remedy = wording("Wait until it has finished, or choose another folder.")
 
 
-class NotAllowed(StudioError, code="not-allowed", exit_status=14):
-    """A request to the speech service with an unknown host name, or from a web page."""
+class UnreadableProject(StudioError, code="unreadable-project", exit_status=11):
+    cause = wording("The project file is missing, damaged, from a newer version, or not a project.")
+    usual_remedy = wording(
+        "Use a backup or update the program. The window offers to recover unsaved changes when it opens."
+    )
+
+
+class ProjectInUse(StudioError, code="project-in-use", exit_status=11):
+    cause = wording("The project is open in another window.")
+    usual_remedy = wording("Continue there, or close it there first.")
+
+
+class ProjectChangedElsewhere(StudioError, code="project-changed-elsewhere", exit_status=11):
+    cause = wording("Another program has changed the project file.")
+    usual_remedy = wording("Save under another name to keep both versions.")
+
+
+class TakeNotFound(StudioError, code="take-not-found", exit_status=11):
+    cause = wording("A take or its audio is not in the project.")
+    usual_remedy = wording("Speak the line again.")
+
+
+class NoScreen(StudioError, code="no-screen", exit_status=12):
+    cause = wording("The window cannot be opened: no display is available.")
+    usual_remedy = wording("Use the command line (`timbre --help`), or start the program on a desktop.")
+
+
+class SourceUnreachable(StudioError, code="source-unreachable", exit_status=13):
+    cause = wording("The download source cannot be reached: no network, a proxy, or an untrusted certificate.")
+    usual_remedy = wording(
+        "Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept."
+    )
+
+
+class SourceRefused(StudioError, code="source-refused", exit_status=13):
+    cause = wording("The download source refuses the model: access denied, not found, or too many requests.")
+    usual_remedy = wording("Wait a few minutes, or choose the other source or a mirror.")
+
+
+class WrongDownload(StudioError, code="wrong-download", exit_status=13):
+    cause = wording(
+        "The downloaded data is not the published file: a login page, a modified mirror, or damage in transit."
+    )
+    usual_remedy = wording("Log in to the network, try again, or choose the other source.")
 
 
 class BadRequest(StudioError, code="bad-request", exit_status=14):
-    """A request to the speech service with missing or invalid values."""
+    cause = wording("A program sent the speech service a request with missing or invalid values.")
+    usual_remedy = wording("Correct the request; the response names the invalid value.")
+
+
+class CannotServe(StudioError, code="cannot-serve", exit_status=14):
+    cause = wording("The speech service cannot listen on its address, or its token file cannot be used.")
+    usual_remedy = wording("Choose another port or token file.")
+
+
+class NotAllowed(StudioError, code="not-allowed", exit_status=14):
+    cause = wording("A request to the speech service had an unknown host name, or came from a web page.")
+    usual_remedy = wording("Use the address of the service, or start it with --allow-host or --allow-origin.")
 
 
 class RequestTooLarge(StudioError, code="request-too-large", exit_status=14):
-    """A request to the speech service that exceeds its limit of bytes."""
+    cause = wording("A request to the speech service exceeds its limit of bytes.")
+    usual_remedy = wording("Send a shorter text or recording.")
+
+
+class TooManyRequests(StudioError, code="too-many-requests", exit_status=14):
+    cause = wording("The queue of the speech service is full.")
+    usual_remedy = wording("Send the request again later; the response says when.")
+
+
+class WrongToken(StudioError, code="wrong-token", exit_status=14):
+    cause = wording("The token of a request to the speech service was missing or wrong.")
+    usual_remedy = wording("Set the API key of the client to the token of the service.")
 
 
 class UnknownVoice(StudioError, code="unknown-voice", exit_status=14):
-    """The speech service does not have the file of a voice, which the client then sends."""
+    cause = wording("The speech service does not have the file of a voice.")
+    usual_remedy = wording("Send the file of the voice first, as Timbre Studio does.")
 
 
 class ServerUnreachable(StudioError, code="server-unreachable", exit_status=15):
-    """The other computer that speaks cannot be reached."""
+    cause = wording("The other computer that speaks cannot be reached.")
+    usual_remedy = wording("Check its address and that `timbre serve` runs there, or use a model of this computer.")
 
 
 class ConnectionLost(StudioError, code="connection-lost", exit_status=15):
-    """The connection to the other computer was lost during a line, and could not be restored."""
+    cause = wording("The connection to the other computer was lost in the middle of a line, and could not be restored.")
+    usual_remedy = wording("Speak the line again, or use a model of this computer.")
 
 
 class ServerRefused(StudioError, code="server-refused", exit_status=15):
-    """The other computer refuses a request."""
+    cause = wording("The other computer refuses the request.")
+    usual_remedy = wording("Check the token, and that both computers have the same version of the program.")
 
 
 class UnknownService(StudioError, code="unknown-service", exit_status=15):
-    """The other computer answers, but not as a known speech service."""
+    cause = wording("The other computer answers, but not as a known speech service.")
+    usual_remedy = wording("Check the address and the port.")
 
 
 class NotOnServer(StudioError, code="not-on-server", exit_status=15):
-    """Something that the other computer cannot do."""
+    cause = wording("The other computer cannot do this.")
+    usual_remedy = wording("Use a model of this computer.")
+
+
+class InternalError(StudioError, code="internal-error", exit_status=70):
+    cause = wording("An error in the program itself.")
+    usual_remedy = wording("Please send the report with the log.")
+
+
+class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=70):
+    cause = wording("A required library is missing or cannot be loaded.")
+    usual_remedy = wording("Run `timbre doctor` for details, and set up the program again.")

@@ -232,21 +232,20 @@ def test_every_error_has_a_unique_code() -> None:
     assert [code for code in type_of_code if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", code)] == []
 
 
-def test_every_error_has_a_description_and_can_be_sent_to_another_process() -> None:
+def test_every_error_has_a_cause_and_a_remedy_and_can_be_sent_to_another_process() -> None:
     for code, kind in type_of_code.items():
-        assert kind.__doc__, code
-        assert kind.__doc__ != StudioError.__doc__, f"{code} inherits its description"
+        for sentence in (str(kind.cause), str(kind.usual_remedy)):
+            assert re.fullmatch(r"[A-Z`][^{}]*\.", sentence), f"{code}: not a sentence: {sentence}"
         assert kind.exit_status not in (0, 20), f"{code}: 0 is success, 20 a failed set-up"
         assert kind.exit_status < 126, f"{code}: the shell uses 126 and above"
         copy = from_record(kind("It broke.", remedy="Mend it.").to_record())
         assert (type(copy), str(copy)) == (kind, "It broke. Mend it.")
 
 
-def test_the_readme_lists_every_error_with_its_exit_status() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| (.+?) \|", readme, re.MULTILINE)
-    listed = {code: int(status) for status, codes in rows for code in re.findall(r"`([a-z0-9-]+)`", codes)}
-    assert listed == {code: kind.exit_status for code, kind in type_of_code.items()}
+def test_errors_are_declared_in_the_order_of_their_exit_statuses() -> None:
+    """``timbre doctor --codes`` lists them in this order, which groups them by subject."""
+    statuses = [kind.exit_status for kind in type_of_code.values()]
+    assert statuses == sorted(statuses)
 
 
 @pytest.mark.slow

@@ -2777,10 +2777,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请更新本程序。</translation>
     </message>
     <message>
-        <source>Use CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
-        <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或更新本程序。</translation>
-    </message>
-    <message>
         <source>Use a shorter recording or a shorter text.</source>
         <translation>请使用更短的录音或文本。</translation>
     </message>
@@ -3297,6 +3293,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>该模型的 CUDA Graph 每步只计算一个 token</translation>
     </message>
     <message>
+        <source>A text file or the pronunciation dictionary cannot be read.</source>
+        <translation>无法读取文本文件或读音词典。</translation>
+    </message>
+    <message>
+        <source>Check that the file in the message is UTF-8 text and that you may read it.</source>
+        <translation>请检查错误信息中的文件是否为 UTF-8 文本，以及是否有读取权限。</translation>
+    </message>
+    <message>
         <source>Choose one: `timbre models import FOLDER --name NAME`.</source>
         <translation>请指定其中一个：`timbre models import 文件夹 --name 模型名称`。</translation>
     </message>
@@ -3331,6 +3335,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The speculator was not trained for {generation}.</source>
         <translation>此推测模型不是为 {generation} 训练的。</translation>
+    </message>
+    <message>
+        <source>Use a model of CosyVoice-300M, CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
+        <translation>请使用 CosyVoice-300M、CosyVoice2 或 Fun-CosyVoice3 的模型，或更新本程序。</translation>
     </message>
     <message>
         <source>signal {number}</source>
@@ -5097,10 +5105,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查网络连接和代理，或更换下载源或镜像。已下载的内容会保留。</translation>
     </message>
     <message>
-        <source>Check the permissions of the file named in the message, or start a new one; the old one is kept.</source>
-        <translation>请检查错误信息中文件的权限，或新建一个；原文件会保留。</translation>
-    </message>
-    <message>
         <source>Check the token, and that both computers have the same version of the program.</source>
         <translation>请检查令牌，并确认两台电脑上的程序版本相同。</translation>
     </message>
@@ -5243,10 +5247,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The folder contains a model of a generation that this version does not support.</source>
         <translation>文件夹中的模型属于本版本不支持的系列。</translation>
-    </message>
-    <message>
-        <source>The global pronunciation dictionary cannot be read.</source>
-        <translation>无法读取通用读音词典。</translation>
     </message>
     <message>
         <source>The message lists the valid values.</source>

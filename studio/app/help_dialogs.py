@@ -35,9 +35,8 @@ from studio.app.theme.icons import icon
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.errors import StudioError
+from studio.errors import StudioError, type_of_code
 from studio.health.checks import Check, Verdict
-from studio.health.error_reference import code_meanings
 from studio.health.redaction import redact
 from studio.health.report import HealthReport
 
@@ -262,7 +261,7 @@ class ErrorCodesDialog(_HelpDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._meanings = [
-            (meaning.code, words_of(meaning.cause), words_of(meaning.remedy)) for meaning in code_meanings()
+            (code, words_of(error.cause), words_of(error.usual_remedy)) for code, error in type_of_code.items()
         ]
         self._search = QLineEdit(clearButtonEnabled=True)
         self._search.setPlaceholderText(self.tr("Search codes and words"))
@@ -274,18 +273,12 @@ class ErrorCodesDialog(_HelpDialog):
         self._search.textChanged.connect(self._show_only)
         self._show_only("")
 
-    @property
-    def shown_codes(self) -> list[str]:
-        return [code for code, *_ in self._found]
-
     def _show_only(self, wanted: str) -> None:
         words = wanted.casefold().split()
-        self._found = [
-            meaning for meaning in self._meanings if all(word in " ".join(meaning).casefold() for word in words)
-        ]
         self._page.setHtml(
             "".join(
                 f"<p><b>{escape(code)}</b><br/>{escape(cause)}<br/>{escape(remedy)}</p>"
-                for code, cause, remedy in self._found
+                for code, cause, remedy in self._meanings
+                if all(word in f"{code} {cause} {remedy}".casefold() for word in words)
             )
         )

@@ -14,9 +14,8 @@ from studio.audio.files import read_audio
 from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_command, add_model_option, model_folder, voice_reference
 from studio.cli.progress import print_message
-from studio.errors import UnreadableText
+from studio.errors import UnreadableText, type_of_code
 from studio.export.line_checks import CheckQueue
-from studio.health.error_reference import code_meanings
 from studio.messages import printable
 from studio.project.importing.script_file import read_tables
 from studio.take_checks.records import Problem, TakeCheck, Verdict, WordTime
@@ -224,6 +223,6 @@ def _print(item: _Item, check: TakeCheck) -> None:
         text = f': "{printable(problem.text)}"' if problem.text else ""
         print(f"  {place}  {_PROBLEM_TEXT[problem.kind.value]}{text} ({problem.confidence:.0%})")
     if check.error_code:
-        meaning = next((each for each in code_meanings() if each.code == check.error_code), None)
-        cause = f": {meaning.cause} {meaning.remedy}" if meaning else ""
+        error = type_of_code.get(check.error_code)
+        cause = f": {error.cause} {error.usual_remedy}" if error else ""
         print_message(f"timbre: not fully checked ({check.error_code}){cause}")

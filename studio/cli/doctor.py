@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 
 from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_command
-from studio.health.error_reference import code_meanings
+from studio.errors import type_of_code
 from studio.health.report import examine
 
 EXAMPLES = """\
 examples:
   timbre doctor
   timbre doctor --json > doctor.json      for a bug report; contains no texts, no voices and no user names
-  timbre doctor --codes                   all error codes, their causes and remedies
+  timbre doctor --codes                   all error codes with exit statuses, causes and remedies
 
 The exit status is 0 if synthesis will work, otherwise 1. The window shows the same under Help.
+
+Exit statuses of all commands: 0 success, 2 wrong usage, 20 failed set-up, 130 interrupted, 143 terminated, otherwise that
+of an error code.
 """
 
 
@@ -43,10 +45,17 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 
 
 def _explain_codes(*, as_json: bool) -> int:
-    meanings = code_meanings()
+    errors = [
+        {
+            "code": code,
+            "exit_status": error.exit_status,
+            "cause": str(error.cause),
+            "remedy": str(error.usual_remedy),
+        }
+        for code, error in type_of_code.items()
+    ]
     if as_json:
-        facts = [dataclasses.asdict(m) | {"cause": str(m.cause), "remedy": str(m.remedy)} for m in meanings]
-        print(json.dumps(facts, ensure_ascii=False))
+        print(json.dumps(errors, ensure_ascii=False))
     else:
-        print("\n\n".join(f"{m.code} (status {m.exit_status})\n  {m.cause}\n  {m.remedy}" for m in meanings))
+        print("\n\n".join("{code} (status {exit_status})\n  {cause}\n  {remedy}".format(**each) for each in errors))
     return 0

@@ -1,7 +1,7 @@
 """The command ``timbre``. Errors become messages and exit statuses.
 
 Statuses: 0 success, 2 wrong usage, 130 Ctrl+C, 143 terminated by `kill`, otherwise ``StudioError.exit_status``
-(listed in the README). Results are written to standard output, messages to standard error.
+(listed by `timbre doctor --codes`). Results are written to standard output, messages to standard error.
 """
 
 from __future__ import annotations

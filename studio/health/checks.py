@@ -31,8 +31,7 @@ from studio.engines.gpu_support import TURING, fitting_build, has_cuda_13, newer
 from studio.engines.memory_plan import CONTEXT_BYTES, TYPICAL_PROMPT_SECONDS, MemoryPlan, plan_memory
 from studio.engines.stage import Device, Stage
 from studio.engines.store import EngineStore
-from studio.errors import StudioError
-from studio.health.error_reference import code_meanings
+from studio.errors import StudioError, type_of_code
 from studio.health.log_file import recent_errors
 from studio.messages import Message, listed, wording
 from studio.model.device_kind import DeviceKind
@@ -429,11 +428,10 @@ def check_recent_errors() -> Check:
     errors = recent_errors()
     if not errors:
         return Check(wording("recent errors"), Verdict.FINE, wording("none in the log"))
-    causes = {meaning.code: meaning.cause for meaning in code_meanings()}
     found = []
     for code, count in Counter(error.code for error in errors).items():
         last = next(error.when for error in errors if error.code == code)  # the newest error comes first
-        cause = causes.get(code, Message(""))
+        cause = type_of_code[code].cause if code in type_of_code else Message("")
         if count > 1:
             found.append(
                 wording("{cause} ({code}, {count} times, last {when})", cause=cause, code=code, count=count, when=last)

@@ -1,4 +1,4 @@
-"""Scripts, links and error codes in the README exist."""
+"""Scripts and links in the README exist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import studio
-from studio.errors import type_of_code
 
 CHECKOUT = Path(__file__).parents[2]
 README = (CHECKOUT / "README.md").read_text("utf-8")
@@ -21,12 +20,6 @@ def section(title: str) -> str:
 def test_every_script_it_tells_of_is_there() -> None:
     for name in set(re.findall(r"packaging/[\w/]+\.py", README)):
         assert (CHECKOUT / name).is_file(), name
-
-
-def test_every_code_has_its_status_in_the_table() -> None:
-    rows = re.findall(r"^\| (\d+) \| (.+?) \|", section("When something is wrong"), re.MULTILINE)
-    told = {code: int(status) for status, codes in rows for code in re.findall(r"`([a-z-]+)`", codes)}
-    assert told == {code: kind.exit_status for code, kind in type_of_code.items()}
 
 
 def test_the_newest_change_is_this_version() -> None:
