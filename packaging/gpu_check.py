@@ -31,11 +31,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gpu_validation.fastest import fastest_in_words
-from gpu_validation.json_process import JsonProcess
-from gpu_validation.plan import CheckRun, Form, Notes, again, early, late, preparing, write_json
-
 import studio  # noqa: F401 - configures how OpenMP threads wait, including in child processes
+from measurements.gpu.fastest import fastest_in_words
+from measurements.gpu.json_process import JsonProcess
+from measurements.gpu.plan import CheckRun, Form, Notes, again, early, late, preparing, write_json
 
 GENERATIONS = ("cosyvoice3", "cosyvoice2")
 # Import names.
@@ -43,7 +42,7 @@ PACKAGES = (
     *("torch", "numpy", "onnx", "onnxruntime", "platformdirs", "psutil"),
     *("regex", "safetensors", "soundfile", "soxr", "tokenizers", "yaml"),
 )
-_CHILD = Path(__file__).with_name("gpu_validation") / "model_check.py"
+_CHILD = Path(__file__).with_name("measurements") / "gpu" / "model_check.py"
 # Reserved for ending a process and saving the results.
 _LAST_SECONDS = 15.0
 

@@ -115,16 +115,16 @@ def _random_folder(generation: str, seed: int) -> Path:
 
 
 def _random_models() -> ModuleType:
-    """Import ``packaging/random_models/checkpoint.py`` of a checkout; an installed package lacks it."""
+    """Import ``packaging/measurements/random_models/checkpoint.py`` of a checkout; an installed package lacks it."""
     packaging = Path(__file__).resolve().parents[2] / "packaging"
-    if not (packaging / "random_models").is_dir():
+    if not (packaging / "measurements" / "random_models").is_dir():
         raise UnusableSetting(
             "Random models can only be created from a clone of the source.",
             remedy="Run the benchmark from a clone, or measure an installed model with --model.",
         )
     if str(packaging) not in sys.path:
         sys.path.insert(0, str(packaging))
-    return importlib.import_module("random_models.checkpoint")
+    return importlib.import_module("measurements.random_models.checkpoint")
 
 
 @contextlib.contextmanager

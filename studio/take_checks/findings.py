@@ -66,7 +66,7 @@ _TEXT_KINDS = frozenset(
 
 # A problem that one of two checks finds, and the other one does not, is less certain by this much, in logarithms of the
 # odds. The alignment of the language model is vague about short words; the embedded recogniser hears some correct words as
-# others, and often misses the first or last sound. Chosen with tuning takes of ``packaging/measure_take_checks.py``; the
+# others, and often misses the first or last sound. Chosen with tuning takes of ``packaging/measure.py take-checks``; the
 # number of words that only the alignment hears twice with 478 takes (``--seed 21``): two false alarms less, no fault less.
 _ALONE_IN_ALIGNMENT = {
     ProblemKind.MISSING_WORDS: 1.6,

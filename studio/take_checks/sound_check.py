@@ -1,7 +1,7 @@
 """Faults of the sound: silence, noise, clipping, cut ends, and a level or bandwidth unlike the voice's other takes.
 
 Each limit is the middle of a ramp: at the limit, a problem has a confidence of 0.5. Measured values are from takes of
-studio-mini and the bundled voices; see ``packaging/measure_take_checks.py``.
+studio-mini and the bundled voices; see ``packaging/measure.py take-checks``.
 """
 
 from __future__ import annotations

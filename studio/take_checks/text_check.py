@@ -3,7 +3,7 @@
 Decision: each word gets a few measures that do not depend on the model (attention to the word, duration relative to its
 length and to the pace of the take, jumps backwards), and two logistic functions turn them into confidences. They were
 fitted to takes of studio-mini in which words were dropped and repeated on purpose, with voices and sentences that the
-measurement in ``packaging/measure_take_checks.py`` does not use. Words of one syllable that are dropped or repeated often
+measurement in ``packaging/measure.py take-checks`` does not use. Words of one syllable that are dropped or repeated often
 leave no trace in the attention; only a recogniser finds those.
 """
 

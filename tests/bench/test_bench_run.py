@@ -339,7 +339,7 @@ def test_random_model_is_written_into_the_cache_and_named(
         measured.append(request.folder)
         return BenchReport(model={"model": "tiny"})
 
-    monkeypatch.setattr("random_models.checkpoint.write_random_checkpoint", write)
+    monkeypatch.setattr("measurements.random_models.checkpoint.write_random_checkpoint", write)
     monkeypatch.setattr("studio.bench.__main__.run_bench", bench)
     assert main(["--random", "cosyvoice2", "--seed", "4"]) == 0
     assert measured == [tmp_path / "random-models" / "cosyvoice2-4"]

@@ -14,13 +14,13 @@ from typing import Any
 
 import gpu_check
 import pytest
-from gpu_validation.json_process import ProcessLost
-from gpu_validation.material import official_cuts
-from gpu_validation.official import OfficialProcess, Whereabouts
-from gpu_validation.our_side import material_of
-from gpu_validation.ratios import ROWS, Row, compare
-from gpu_validation.whole_requests import PeakMemory, taken_bytes
 
+from measurements.gpu.json_process import ProcessLost
+from measurements.gpu.material import official_cuts
+from measurements.gpu.official import OfficialProcess, Whereabouts
+from measurements.gpu.our_side import material_of
+from measurements.gpu.ratios import ROWS, Row, compare
+from measurements.gpu.whole_requests import PeakMemory, taken_bytes
 from studio.engines.machine import processor
 from studio.model.checkpoint import open_checkpoint
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import psutil
 import pytest
-from gpu_validation.fastest import fastest_in_words
-from gpu_validation.json_process import Entry, JsonProcess, ProcessLost
-from gpu_validation.plan import CheckRun, Form, Notes, Step, early, late, preparing
+
+from measurements.gpu.fastest import fastest_in_words
+from measurements.gpu.json_process import Entry, JsonProcess, ProcessLost
+from measurements.gpu.plan import CheckRun, Form, Notes, Step, early, late, preparing
 
 ECHO = """
 import json, sys

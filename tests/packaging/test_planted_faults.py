@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from check_measuring import takes
-from check_measuring.measures import fault_table, lines_after_retries
-from check_measuring.prompts import PromptClip
-from check_measuring.takes import KINDS, Base, Generated, MeasuredTake, Planted
-from check_measuring.truth import Spoken, SpokenWord, aligned_words
 
+from measurements.planted_faults import takes
+from measurements.planted_faults.measures import fault_table, lines_after_retries
+from measurements.planted_faults.prompts import PromptClip
+from measurements.planted_faults.takes import KINDS, Base, Generated, MeasuredTake, Planted
+from measurements.planted_faults.truth import Spoken, SpokenWord, aligned_words
 from studio.model.stages import SpeechTokenRequest
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
 from studio.text.respellings import Respellings

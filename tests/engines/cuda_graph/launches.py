@@ -14,7 +14,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from random_models.reference_sizes import released_plan
+from measurements.random_models.reference_sizes import released_plan
 from studio.engines.cuda_graph import norm_kernel
 from studio.engines.cuda_graph.attention_kernel import StepAttention
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder

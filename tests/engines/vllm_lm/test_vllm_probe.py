@@ -11,7 +11,7 @@ import noise_models
 import pytest
 from vllm_cases import CPU, GPU, small_checkpoint, target_of
 
-from random_models.reference_sizes import released_plan
+from measurements.random_models.reference_sizes import released_plan
 from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm import candidates, library

@@ -10,8 +10,8 @@ from tempfile import mkdtemp
 import noise_models
 import torch
 
-from random_models.tensor_shapes import speech_lm_shapes
-from random_models.tensors import random_tensors
+from measurements.random_models.tensor_shapes import speech_lm_shapes
+from measurements.random_models.tensors import random_tensors
 from studio.engines.candidate import EngineTarget
 from studio.engines.stage import Device
 from studio.model.checkpoint import Checkpoint, open_checkpoint

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from random_models.reference_sizes import CheckpointPlan, preceding_flow, released_plan
+from measurements.random_models.reference_sizes import CheckpointPlan, preceding_flow, released_plan
 from studio.model.config import (
     ConformerConfig,
     DiTConfig,

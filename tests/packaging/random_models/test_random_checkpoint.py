@@ -13,10 +13,10 @@ import onnxruntime
 import pytest
 import torch
 
-from random_models.checkpoint import num_weight_bytes, write_random_checkpoint
-from random_models.reference_sizes import CheckpointPlan, released_plan
-from random_models.shape_parts import Shapes
-from random_models.tensor_shapes import flow_shapes, speech_lm_shapes, vocoder_shapes
+from measurements.random_models.checkpoint import num_weight_bytes, write_random_checkpoint
+from measurements.random_models.reference_sizes import CheckpointPlan, released_plan
+from measurements.random_models.shape_parts import Shapes
+from measurements.random_models.tensor_shapes import flow_shapes, speech_lm_shapes, vocoder_shapes
 from studio.errors import CannotWrite, DiskFull
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 

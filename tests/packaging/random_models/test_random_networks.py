@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from random_models.checkpoint import write_random_checkpoint
-from random_models.reference_sizes import CheckpointPlan
+from measurements.random_models.checkpoint import write_random_checkpoint
+from measurements.random_models.reference_sizes import CheckpointPlan
 from studio.bench.inputs import random_mel, random_prompt, random_tokens
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision

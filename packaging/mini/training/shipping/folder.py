@@ -11,9 +11,9 @@ from pathlib import Path
 
 import torch
 
-from random_models.official_settings import qwen_json, settings_yaml
-from random_models.reference_sizes import CheckpointPlan, preceding_flow
-from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
+from measurements.random_models.official_settings import qwen_json, settings_yaml
+from measurements.random_models.reference_sizes import CheckpointPlan, preceding_flow
+from measurements.random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
 from studio.model.config import PromptMelConfig, VocoderConfig
 from studio.model.generations import COSYVOICE3
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE

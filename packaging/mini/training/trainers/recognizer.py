@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from check_measuring import sentences
 
+from measurements.planted_faults import sentences
 from studio.audio.waveform import Waveform
 from studio.voices.features import WHISPER_SAMPLE_RATE, whisper_log_mel
 from training.corpus.store import Corpus

@@ -1,6 +1,6 @@
 """Measure what a cluster on Ray Serve adds to a line, how it survives losses, and how it uses its replicas.
 
-    python3 packaging/measure_cluster.py [PART ...] [--rounds 30] [--kills 20] [--json FILE]
+    python3 packaging/measure.py cluster [PART ...] [--rounds 30] [--kills 20] [--json FILE]
 
 Needs the extra ``cluster`` and RAY_AUTH_MODE=token. The head node and the other nodes run on this computer. The parts
 ``chunks``, ``replicas``, ``nodes``, ``voices``, ``throughput`` and ``export`` use a model that sleeps instead of computing
@@ -17,7 +17,6 @@ import json
 import os
 import signal
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,18 +26,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# The program of this checkout, which need not be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import httpx2
 import numpy as np
 import psutil
 import ray
-import sleeping_model
 import soundfile
 from ray import serve
 from ray.cluster_utils import Cluster
 
+from measurements import sleeping_model
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.cluster.application import build_application
 from studio.cluster.node import RAY_ENVIRONMENT
@@ -50,11 +46,11 @@ from studio.voices.library import VoiceLibrary
 from studio.worker.client import WorkerClient
 from studio.worker.process import ENGINE
 
-_PACKAGING = Path(__file__).resolve().parent
+_PACKAGING = Path(__file__).resolve().parents[1]
 _HOST, _PORT = "127.0.0.1", 8817
 _TEXT = "The harbour was quiet in the early morning."  # two seconds of speech
 _WORDS = " ".join(["word"] * 20)  # two seconds of the sleeping model
-_SLEEPING = "sleeping_model:open_sleeping"
+_SLEEPING = "measurements.sleeping_model:open_sleeping"
 _TIMEOUT_SECONDS = 120
 _NUM_VOICES = 6
 _VOICE_ROUNDS = 10
@@ -424,7 +420,3 @@ def _wait_until_ready(port: int) -> None:
 
 def _summary(seconds: Sequence[float]) -> dict[str, float]:
     return {"median": statistics.median(seconds), "longest": max(seconds)}
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

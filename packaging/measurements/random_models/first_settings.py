@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from random_models.reference_sizes import CheckpointPlan
+from measurements.random_models.reference_sizes import CheckpointPlan
 from studio.model.config import FlowConfig, RelativeTransformerConfig, TransformerLMConfig
 
 _SPEAKERS = ("中文女", "中文男", "日语男", "粤语女", "英文女", "英文男", "韩语女")

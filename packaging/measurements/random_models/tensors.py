@@ -13,8 +13,8 @@ import re
 
 import torch
 
-from random_models.shape_parts import WEIGHT_NORM_DIRECTION, WEIGHT_NORM_GAIN, Shapes
-from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
+from measurements.random_models.shape_parts import WEIGHT_NORM_DIRECTION, WEIGHT_NORM_GAIN, Shapes
+from measurements.random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
 from studio.model.config import VocoderConfig, VocoderKind
 
 # The first pattern found in a tensor's name decides its gain; 1 otherwise.

@@ -15,7 +15,7 @@ from typing import Self, cast
 import psutil
 import torch
 
-from gpu_validation.candidates import Entry, described
+from measurements.gpu.candidates import Entry, described
 from studio.bench.inputs import TRANSCRIPT, write_clip
 from studio.bench.request_measures import run_request
 from studio.engines.candidate import AnyStage

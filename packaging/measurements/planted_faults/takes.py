@@ -16,8 +16,8 @@ import numpy as np
 import soundfile
 import torch
 
-from check_measuring.prompts import PromptClip
-from check_measuring.truth import Spoken, SpokenWord, spoken_words
+from measurements.planted_faults.prompts import PromptClip
+from measurements.planted_faults.truth import Spoken, SpokenWord, spoken_words
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowPrompt, FlowPromptState, SpeechTokenRequest
 from studio.pipeline.enrolment import build_prompt

@@ -1,7 +1,7 @@
 """Measure what `timbre serve` adds to the local command, and how it survives the loss of its worker.
 
-    python3 packaging/measure_serving.py [--model FOLDER] [--rounds 30] [--kills 20] [--json FILE]
-    python3 packaging/measure_serving.py --remote --rounds 20       # only as another computer
+    python3 packaging/measure.py serving [--model FOLDER] [--rounds 30] [--kills 20] [--json FILE]
+    python3 packaging/measure.py serving --remote --rounds 20       # only as another computer
 
 Direct requests to the worker, as `timbre say` makes them, alternate with requests over HTTP to a service with the same
 worker; clients run in a process of their own. Then the worker is killed in the middle of a line, repeatedly. With
@@ -18,7 +18,6 @@ import json
 import multiprocessing
 import os
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -26,9 +25,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-
-# The program of this checkout, which need not be installed.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from studio.bench.inputs import SENTENCE
 from studio.catalog.built_in_speakers import open_voice_library
@@ -304,7 +300,3 @@ def _request_speech(orders: Connection) -> None:
             ends.append(len(audio))
         connection.close()
         orders.send((arrivals, started, ends, bytes(audio)))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

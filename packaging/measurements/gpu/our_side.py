@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import torch
 
-from gpu_validation.material import Material, official_cuts
+from measurements.gpu.material import Material, official_cuts
 from studio.engines.candidate import AnyStage
 from studio.engines.stage import Device, Stage
 from studio.model.checkpoint import Checkpoint

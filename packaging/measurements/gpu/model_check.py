@@ -20,18 +20,18 @@ from typing import Any
 
 # Remove this file's folder: its modules may shadow packages.
 sys.path.pop(0)
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import torch
 
-from gpu_validation.candidates import Entry, Exam, described, fastest, forget
-from gpu_validation.json_process import ProcessLost
-from gpu_validation.official import OfficialProcess, Whereabouts
-from gpu_validation.our_side import OurSide, material_of
-from gpu_validation.ratios import ROWS, compare, small
-from gpu_validation.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
-from random_models.checkpoint import write_random_checkpoint
+from measurements.gpu.candidates import Entry, Exam, described, fastest, forget
+from measurements.gpu.json_process import ProcessLost
+from measurements.gpu.official import OfficialProcess, Whereabouts
+from measurements.gpu.our_side import OurSide, material_of
+from measurements.gpu.ratios import ROWS, compare, small
+from measurements.gpu.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
+from measurements.random_models.checkpoint import write_random_checkpoint
 from studio.engines.candidate import MODULES, EngineBackend, EngineTarget, all_candidates, references_of
 from studio.engines.machine import device_named, free_bytes
 from studio.engines.memory_plan import CONTEXT_BYTES, GPU_STAGES, plan_memory

@@ -1,6 +1,6 @@
 """Measure the qualities of studio-mini: distance, cost, understood words and likeness, all from the same speech tokens.
 
-    python3 packaging/measure_qualities.py --work FOLDER [--takes 24] [--precisions float32,bfloat16] [--json FILE]
+    python3 packaging/measure.py qualities --work FOLDER [--takes 24] [--precisions float32,bfloat16] [--json FILE]
 
 The first table compares numbers of solver steps and precisions with the exact float32 flow: mel-cepstral distance, and
 CPU time of the flow on one thread. ``--precisions none`` omits it. The second table is of the qualities as the program
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from studio.pipeline.request import SynthesisReport, SynthesisRequest
     from studio.pipeline.synthesizer import Synthesizer
 
-# The program of this checkout, which need not be installed.
-sys.path[:0] = [str(Path(__file__).resolve().parent / "mini"), str(Path(__file__).resolve().parents[1])]
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # busy waiting of threads would count as CPU time
     os.environ.setdefault(_name, "1")
 
@@ -216,7 +213,3 @@ def _similarity(synthesizer: Synthesizer, spoken: Spoken) -> float:
     sounds = (speech, read_audio(spoken.request.voice.clip))
     one, other = (encoder.embed(kaldi_fbank(sound.resampled(_ENCODER_RATE))) for sound in sounds)
     return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

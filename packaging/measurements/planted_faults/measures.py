@@ -12,9 +12,9 @@ from unittest import mock
 
 import numpy as np
 
-from check_measuring.prompts import PromptClip
-from check_measuring.takes import KINDS, MeasuredTake, TakeMaker
-from check_measuring.truth import aligned_words
+from measurements.planted_faults.prompts import PromptClip
+from measurements.planted_faults.takes import KINDS, MeasuredTake, TakeMaker
+from measurements.planted_faults.truth import aligned_words
 from studio.audio.waveform import Waveform
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl

@@ -16,13 +16,19 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from random_models.first_settings import write_speakers
-from random_models.front_end import write_speaker_encoder, write_speech_tokenizer, write_text_vocabulary
-from random_models.official_settings import qwen_json, settings_yaml
-from random_models.reference_sizes import CheckpointPlan, released_plan
-from random_models.shape_parts import Shapes
-from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE, flow_shapes, speech_lm_shapes, vocoder_shapes
-from random_models.tensors import random_tensors
+from measurements.random_models.first_settings import write_speakers
+from measurements.random_models.front_end import write_speaker_encoder, write_speech_tokenizer, write_text_vocabulary
+from measurements.random_models.official_settings import qwen_json, settings_yaml
+from measurements.random_models.reference_sizes import CheckpointPlan, released_plan
+from measurements.random_models.shape_parts import Shapes
+from measurements.random_models.tensor_shapes import (
+    TIED_HEAD,
+    TIED_TABLE,
+    flow_shapes,
+    speech_lm_shapes,
+    vocoder_shapes,
+)
+from measurements.random_models.tensors import random_tensors
 from studio.errors import CannotWrite, DiskFull
 
 _BACKBONE_PREFIX = "llm."  # prefix of the Qwen model in llm.pt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from random_models.first_settings import flow_head_yaml, speech_lm_yaml
-from random_models.reference_sizes import CheckpointPlan
+from measurements.random_models.first_settings import flow_head_yaml, speech_lm_yaml
+from measurements.random_models.reference_sizes import CheckpointPlan
 from studio.model.config import FlowConfig, SpeechLMConfig, TransformerLMConfig, VocoderConfig, VocoderKind
 
 

@@ -8,8 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_validation.json_process import Entry, JsonProcess
-from gpu_validation.material import Material
+from measurements.gpu.json_process import Entry, JsonProcess
+from measurements.gpu.material import Material
 
 _SCRIPT = Path(__file__).with_name("official_side.py")
 _STARTING_SECONDS = 180.0

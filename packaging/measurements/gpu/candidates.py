@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import torch
 
-from gpu_validation.fastest import fastest_in_words
+from measurements.gpu.fastest import fastest_in_words
 from studio.engines.candidate import AnyStage, BuildJob, EngineBackend, EngineTarget, Unusable, references_of
 from studio.engines.machine import budget_bytes, free_bytes
 from studio.engines.reference_io import ReferenceIO, random_tokens, streamed_mel

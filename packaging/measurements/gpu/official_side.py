@@ -27,9 +27,9 @@ from unittest.mock import MagicMock
 
 # Remove this file's folder: its modules may shadow packages.
 sys.path.pop(0)
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from gpu_validation.material import Material, official_cuts
+from measurements.gpu.material import Material, official_cuts
 
 _CLASSES = {"cosyvoice2": "CosyVoice2", "cosyvoice3": "CosyVoice3"}
 # Imported by the package for training or reading files, and not used here.

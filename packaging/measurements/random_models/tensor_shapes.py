@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from random_models.first_shapes import transformer_lm_shapes, whole_flow_shapes
-from random_models.shape_parts import (
+from measurements.random_models.first_shapes import transformer_lm_shapes, whole_flow_shapes
+from measurements.random_models.shape_parts import (
     UNET_KERNEL,
     UNET_WIDENING,
     Shapes,

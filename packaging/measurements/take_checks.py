@@ -1,6 +1,6 @@
 """Measure the checks of takes with planted faults and good takes of studio-mini.
 
-    python3 packaging/measure_take_checks.py --work FOLDER [--set tuning] [--recognizer auto] [--json FILE]
+    python3 packaging/measure.py take-checks --work FOLDER [--set tuning] [--recognizer auto] [--json FILE]
 
 Faults are planted in takes. Those of ``--set tuning``, of the bundled voices, are for choosing limits; those of the other set
 have other voices and sentences (README tells which limits are not independent of them). FOLDER keeps the takes, about 300
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from studio.take_checks.records import TakeCheck
     from studio.take_checks.requests import CheckRequest
 
-# The program of this checkout, which need not be installed.
-sys.path[:0] = [str(Path(__file__).resolve().parent / "mini"), str(Path(__file__).resolve().parents[1])]
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # busy waiting of threads would count as CPU time
     os.environ.setdefault(_name, "1")
 
@@ -56,10 +54,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, object]:
-    from check_measuring import measures, sentences  # noqa: PLC0415 - after the environment is set
-    from check_measuring.prompts import measuring_prompts, tuning_prompts  # noqa: PLC0415
-    from check_measuring.takes import TakeMaker, TakeSet, set_threads  # noqa: PLC0415
-
+    from measurements.planted_faults import measures, sentences  # noqa: PLC0415 - after the environment is set
+    from measurements.planted_faults.prompts import measuring_prompts, tuning_prompts  # noqa: PLC0415
+    from measurements.planted_faults.takes import TakeMaker, TakeSet, set_threads  # noqa: PLC0415
     from studio.paths import resources  # noqa: PLC0415
     from studio.take_checks.checking import check_take  # noqa: PLC0415
 
@@ -112,7 +109,3 @@ def _checker() -> Callable[[CheckRequest], TakeCheck]:
     name, _, factory = module.CHECKER.partition(":")
     check: Callable[[CheckRequest], TakeCheck] = getattr(importlib.import_module(name), factory)().check
     return check
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

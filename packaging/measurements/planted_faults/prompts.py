@@ -10,7 +10,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from check_measuring.sentences import PROMPTS, TUNING_PROMPTS
+from measurements.planted_faults.sentences import PROMPTS, TUNING_PROMPTS
 from studio import paths
 from training.corpus import flite
 from training.corpus.espeak import espeak

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from random_models.shape_parts import (
+from measurements.random_models.shape_parts import (
     UNET_KERNEL,
     UNET_WIDENING,
     Shapes,

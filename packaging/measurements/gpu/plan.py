@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from gpu_validation.json_process import Entry, ProcessLost
-from gpu_validation.ratios import ROWS
+from measurements.gpu.json_process import Entry, ProcessLost
+from measurements.gpu.ratios import ROWS
 
 # After an invalid memory access the GPU rejects all further work of the process.
 _POISON = ("CUDA error", "CUDNN_STATUS", "CUBLAS_STATUS", "device-side assert")
