@@ -81,7 +81,12 @@ class RecoveryDialog(QDialog):
         if draft is None:
             return
         box = QMessageBox(QMessageBox.Icon.Warning, self.tr("Delete"), self._words(draft), parent=self)
-        box.setInformativeText(self.tr("This work was never saved. Deleting it cannot be undone."))
+        loss = (
+            self.tr("This work was never saved. Deleting it cannot be undone.")
+            if draft.project_path is None
+            else self.tr("The changes since the last save will be lost. The saved script stays.")
+        )
+        box.setInformativeText(loss)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         throw_away = box.addButton(self.tr("Delete permanently"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole))
