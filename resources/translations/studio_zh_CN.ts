@@ -9054,6 +9054,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>此内容从未保存，删除后无法恢复。</translation>
     </message>
     <message>
+        <source>The changes since the last save will be lost. The saved script stays.</source>
+        <translation>上次保存之后的改动将丢失，已保存的脚本不受影响。</translation>
+    </message>
+    <message>
         <source>Delete permanently</source>
         <translation>永久删除</translation>
     </message>
@@ -9264,45 +9268,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{take:.1f} / {slot:.1f} s</source>
         <translation>{take:.1f} / {slot:.1f} 秒</translation>
-    </message>
-</context>
-<context>
-    <name>SamplingOptionsBox</name>
-    <message>
-        <source>Custom sampling</source>
-        <translation>自定义采样参数</translation>
-    </message>
-    <message>
-        <source>Top p</source>
-        <translation>Top p</translation>
-    </message>
-    <message>
-        <source>Cumulative probability kept: lower is calmer, higher is livelier</source>
-        <translation>保留的累积概率：越低越稳定，越高越富于变化</translation>
-    </message>
-    <message>
-        <source>Top k</source>
-        <translation>Top k</translation>
-    </message>
-    <message>
-        <source>Maximum number of candidate tokens</source>
-        <translation>候选 token 的最大数量</translation>
-    </message>
-    <message>
-        <source>Repetition window</source>
-        <translation>重复检测窗口</translation>
-    </message>
-    <message>
-        <source>Number of recent tokens checked for repetition</source>
-        <translation>检查重复时参考的最近 token 数</translation>
-    </message>
-    <message>
-        <source>Repetition limit</source>
-        <translation>重复上限</translation>
-    </message>
-    <message>
-        <source>Largest fraction of one token in the window</source>
-        <translation>窗口内单个 token 的最大占比</translation>
     </message>
 </context>
 <context>

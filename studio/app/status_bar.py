@@ -126,11 +126,6 @@ class StatusBar(QWidget):
         return self._engine_mark.text()
 
     @property
-    def model_task_text(self) -> str:
-        """The download that is shown; empty if there is none."""
-        return self._models.accessibleDescription()
-
-    @property
     def task_text(self) -> str:
         return self._task.text()
 

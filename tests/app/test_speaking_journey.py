@@ -42,7 +42,7 @@ def test_a_line_is_spoken_played_and_stored_sample_for_sample(bench: Bench) -> N
     assert len(samples) == 5 * 2_400
     np.testing.assert_array_equal(bench.card.heard, samples)
     assert window.transport_bar.waveform.seconds == len(samples) / 24_000
-    assert "Latency" in window.transport_bar.stats_text
+    assert "Latency" in window.transport_bar._figures.text()
 
 
 @pytest.mark.slow

@@ -132,10 +132,6 @@ class TransportBar(QWidget):
         words = self.tr("Line {number}: {text}") if self._text else self.tr("Line {number}")
         return words.format(number=self._number, text=self._text)
 
-    @property
-    def stats_text(self) -> str:
-        return self._figures.text()
-
     # Contents.
 
     def show_sound(self, audio: StreamingAudio | None, number: int | None = None, text: str = "") -> None:

@@ -66,10 +66,6 @@ class WordStrip(QWidget):
         index = bisect_right(self._starts, seconds) - 1
         return index if index >= 0 and seconds < self._words[index].to_seconds else None
 
-    def place_of(self, index: int) -> QRectF | None:
-        """Return where a word is shown, or None if there is no space for it."""
-        return next((place for place, found in self._lay_out() if found == index), None)
-
     def _lay_out(self) -> list[tuple[QRectF, int]]:
         metrics, scale = QFontMetricsF(text_font(TextSize.META)), self._waveform.scale()
         places: list[tuple[QRectF, int]] = []

@@ -110,13 +110,9 @@ class RowLayout:
 
 
 class ManuscriptLayouts:
-    """Computes the layout of rows for the current width and fonts, and caches it.
-
-    ``num_laid_out`` counts the texts laid out.
-    """
+    """Computes the layout of rows for the current width and fonts, and caches it."""
 
     def __init__(self) -> None:
-        self.num_laid_out = 0
         self._width = 0
         self._options = (False, False)
         self._rows: dict[tuple[object, ...], RowLayout] = {}
@@ -189,7 +185,6 @@ class ManuscriptLayouts:
     def lay_out_text(
         self, line: Line, kind: RowKind, formats: list[QTextLayout.FormatRange] | None = None
     ) -> QTextLayout:
-        self.num_laid_out += 1
         layout = lay_out(line.text, self.fonts[kind], self.text_width(kind), formats or ())
         spread_lines(layout, self._pitches[kind])
         return layout

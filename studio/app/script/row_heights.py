@@ -36,11 +36,6 @@ class RowHeights(QObject):
         model.layoutChanged.connect(lambda: self.add(range(model.rowCount())))  # rows keep their heights
         model.modelReset.connect(self.measure_again)
 
-    @property
-    def num_pending(self) -> int:
-        """Number of rows that have not been measured."""
-        return len(self._pending)
-
     def start(self) -> None:
         self._is_active = True
         self.measure_again()

@@ -117,10 +117,6 @@ class LiveFigures(QObject):
         action.toggled.connect(self._on_toggled)
         action.setChecked(session.settings[SHOWS_LIVE_FIGURES])
 
-    @property
-    def is_measuring(self) -> bool:
-        return self._timer.isActive()
-
     def _on_toggled(self, is_shown: bool) -> None:
         self._session.settings[SHOWS_LIVE_FIGURES] = is_shown
         if is_shown:

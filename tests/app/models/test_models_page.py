@@ -121,13 +121,13 @@ def test_a_download_shows_its_progress_and_ends_with_an_installed_model(models: 
     hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     models.click("Download")
     models.bench.until(lambda: "kB of " in models.card._task.text())
-    assert "Downloading Small-CosyVoice3" in models.window.status.model_task_text
+    assert "Downloading Small-CosyVoice3" in models.window.status._models.accessibleDescription()
     assert models.card._bar.maximum() > 0
     assert models.card._main.text() == "Pause"
     models.until(ModelState.INSTALLED)
     assert models.card._state.text() == "Installed"
     assert models.card._bar.isHidden()
-    assert models.window.status.model_task_text == ""
+    assert models.window.status._models.accessibleDescription() == ""
 
 
 @pytest.mark.slow

@@ -61,12 +61,12 @@ def test_the_status_bar_opens_it_and_its_button_closes_it(bench: Bench, window: 
     window.actions_by_id["view.live"].trigger()
     menu.close()
     figures = bench.parts.live_figures
-    assert figures.is_measuring
+    assert figures._timer.isActive()
     assert bench.settings[SHOWS_LIVE_FIGURES] is True
     assert figures.strip is not None
     figures.strip.findChildren(QToolButton)[0].click()
     assert not figures.strip.isVisible()
-    assert not figures.is_measuring
+    assert not figures._timer.isActive()
     assert bench.settings[SHOWS_LIVE_FIGURES] is False
 
 
