@@ -188,19 +188,6 @@ ENGINES = Choice(
         Option("plain", "Never"),
     ),
 )
-# Engines chosen on the Engines page, as "stage:engine". The other stages use the fastest verified engine.
-WANTED_ENGINES = StringsSetting(key="wanted-engines", most=20)
-IDLE_RELEASE_MINUTES = IntSetting(
-    key="idle-release",
-    page=Page.SPEAKING,
-    title="Release memory when idle for",
-    help="The model is loaded again for the next line.",
-    default=0,
-    low=0,
-    high=600,
-    unit="min",
-    name_of_low="Never",
-)
 NUM_THREADS = IntSetting(
     key="threads",
     page=Page.SPEAKING,
@@ -210,16 +197,6 @@ NUM_THREADS = IntSetting(
     low=0,
     high=64,
     name_of_low="Automatic",
-)
-VOICE_CACHE_GIBIBYTES = IntSetting(
-    key="voice-cache",
-    page=Page.SPEAKING,
-    title="Voice cache size",
-    help="Disk space for prepared voices, which start without delay. The least recently used are removed first.",
-    default=8,
-    low=1,
-    high=500,
-    unit="GiB",
 )
 
 # Checks of takes. A project can have its own choices: ``ProjectCheckPolicy``.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QWidget
 
-from studio.app.engines.engines_page import EnginesController
+from studio.app.engines.engines_controller import EnginesController
 from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage

@@ -160,10 +160,6 @@
         <translation>检查版本</translation>
     </message>
     <message>
-        <source>Check the takes of the selected lines, also those that were checked before</source>
-        <translation>检查所选行的版本，包括已检查过的</translation>
-    </message>
-    <message>
         <source>Checks of this script…</source>
         <translation>此脚本的检查设置…</translation>
     </message>
@@ -454,6 +450,10 @@
     <message>
         <source>Next failed line</source>
         <translation>下一个失败行</translation>
+    </message>
+    <message>
+        <source>Check the selected takes again</source>
+        <translation>重新检查所选版本</translation>
     </message>
     <message>
         <source>Chapters and scenes…</source>
@@ -7758,10 +7758,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>更改文件名</translation>
     </message>
     <message>
-        <source>Change sampling</source>
-        <translation>更改采样参数</translation>
-    </message>
-    <message>
         <source>Change style</source>
         <translation>更改风格</translation>
     </message>
@@ -7812,6 +7808,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>按导出命名规则</translation>
     </message>
     <message>
+        <source>Not supported by the server</source>
+        <translation>服务器不支持此项</translation>
+    </message>
+    <message>
         <source>Voice {name} not found. Choose another voice, or add one with this name.</source>
         <translation>找不到名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
     </message>
@@ -7838,10 +7838,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Speak again</source>
         <translation>重新合成</translation>
-    </message>
-    <message>
-        <source>The server that speaks does not have this.</source>
-        <translation>当前合成用的服务器不支持此项。</translation>
     </message>
     <message>
         <source>As the script: {quality}</source>
@@ -9606,10 +9602,6 @@ Drop a recording here to create a voice.</source>
         <translation>自动</translation>
     </message>
     <message>
-        <source>GiB</source>
-        <translation>GiB</translation>
-    </message>
-    <message>
         <source>Download models from</source>
         <translation>模型下载源</translation>
     </message>
@@ -9758,28 +9750,12 @@ Drop a recording here to create a voice.</source>
         <translation>仅使用已验证的</translation>
     </message>
     <message>
-        <source>Release memory when idle for</source>
-        <translation>空闲多久后释放内存</translation>
-    </message>
-    <message>
-        <source>The model is loaded again for the next line.</source>
-        <translation>朗读下一行时会重新加载模型。</translation>
-    </message>
-    <message>
         <source>CPU threads</source>
         <translation>CPU 线程数</translation>
     </message>
     <message>
         <source>Fewer threads leave more CPU time for other programs.</source>
         <translation>线程越少，留给其他程序的 CPU 时间越多。</translation>
-    </message>
-    <message>
-        <source>Voice cache size</source>
-        <translation>音色缓存大小</translation>
-    </message>
-    <message>
-        <source>Disk space for prepared voices, which start without delay. The least recently used are removed first.</source>
-        <translation>已预处理的音色可立即朗读。空间不足时先删除最久未用的。</translation>
     </message>
     <message>
         <source>Hugging Face address</source>
@@ -10347,14 +10323,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Tries the failed engines again</source>
         <translation>重新尝试失败的引擎</translation>
-    </message>
-    <message>
-        <source>Automatic</source>
-        <translation>自动</translation>
-    </message>
-    <message>
-        <source>{stage}: engine</source>
-        <translation>{stage}：引擎</translation>
     </message>
 </context>
 <context>

@@ -136,7 +136,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("speak.quality", _T("Actions", "Quality of this script…"), (), "",
                _T("Actions", "Choose between exact takes and faster drafts")),
     ActionSpec("speak.check", _T("Actions", "Check takes"), (), "",
-               _T("Actions", "Check the takes of the selected lines, also those that were checked before")),
+               _T("Actions", "Check the selected takes again")),
     ActionSpec("speak.check_policy", _T("Actions", "Checks of this script…"), (), "",
                _T("Actions", "Choose what is checked in this script, and when lines are spoken again")),
     ActionSpec("speak.recording", _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "record",

@@ -14,7 +14,7 @@ from studio.app.background import run_in_background
 from studio.app.checking.review import ReviewController
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
-from studio.app.engines.engines_page import EnginesController
+from studio.app.engines.engines_controller import EnginesController
 from studio.app.engines.trial_yielding import TrialYielding
 from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.resuming import ExportResuming
@@ -46,7 +46,7 @@ class DeferredParts(QObject):
         window.fill_menus()
         self.pronunciation = Pronunciation(session, window)
         self.models = ModelsController(session, window.dialogs, notices, window.tasks, window)
-        self.engines = EnginesController(session.bridge, session.settings, window)
+        self.engines = EnginesController(session.bridge, window)
         self.trial_yielding = TrialYielding(session, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)

@@ -45,7 +45,6 @@ from studio.settings import (
     FIT_FASTEST,
     FIT_SLOWEST,
     FLOW_PRECISION,
-    IDLE_RELEASE_MINUTES,
     MODEL,
     NUM_THREADS,
     OTHER_SERVER_MODEL,
@@ -59,8 +58,6 @@ from studio.settings import (
     SPEECH_LM_PRECISION,
     STREAMS_APPROXIMATELY,
     USES_SERVER,
-    VOICE_CACHE_GIBIBYTES,
-    WANTED_ENGINES,
 )
 from studio.settings_store import Settings
 from studio.take_checks.policy import CheckMode, CheckPolicy
@@ -84,8 +81,7 @@ _DOCTOR_RATE = 24_000
 _DOCTOR_BUFFER_SECONDS = 0.2
 # Changing one of these reloads the model.
 _ENGINE_SETTINGS = (
-    SPEECH_LM_PRECISION, FLOW_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, WANTED_ENGINES,
-    IDLE_RELEASE_MINUTES, STREAMS_APPROXIMATELY,
+    SPEECH_LM_PRECISION, FLOW_PRECISION, NUM_THREADS, PREFERS_RL, PLACE, ENGINES, STREAMS_APPROXIMATELY,
 )  # fmt: skip
 
 
@@ -299,9 +295,6 @@ class Session(QObject):
             flow_precision=self.settings[FLOW_PRECISION],
             num_threads=self.settings[NUM_THREADS] or None,
             engines=self.settings[ENGINES],
-            wanted_engines=self.settings[WANTED_ENGINES],
-            idle_release_seconds=60.0 * self.settings[IDLE_RELEASE_MINUTES] or None,
-            voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
             streams_approximately=self.settings[STREAMS_APPROXIMATELY],
             compares_later=True,
             runs_lines_in_processes=True,

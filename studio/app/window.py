@@ -391,7 +391,7 @@ class MainWindow(QMainWindow):
         self.status.show_engine(engine)
         if engine.state is EngineState.READY and engine.description is not None:
             server = self.session.server()
-            self.inspector.form.allow_sampling(server is None or not server.is_other_program)
+            self.inspector.form.allow_seed(server is None or not server.is_other_program)
             self.inspector.form.allow_instructions(server is None or not server.is_triton)
             self.voices.use_model(self.session.bridge, engine.description.generation)
         self.tasks.show()

@@ -27,7 +27,6 @@ from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import ModelNotFound
-from studio.model.options import SamplingOptions
 from studio.project.changes import EditDictionary
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.settings import SHORTCUTS, WINDOW_LAYOUT
@@ -130,15 +129,12 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
     form._pause.setValue(1.2)
     form._is_seed_fixed.click()
     QTest.keyClicks(form._seed, "42")
-    form._sampling._is_custom.click()
-    form._sampling.fields["top_k"].setValue(7)
     line = bench.lines[0]
     assert (line.speed, line.pause_after_seconds, line.seed) == (1.5, 1.2, 42)
-    assert line.sampling == SamplingOptions(top_k=7)
     while bench.session.editor.undo_stack.canUndo():
         bench.trigger("edit.undo")
     line = bench.lines[0]
-    assert (line.speed, line.seed, line.sampling) == (1.0, None, None)
+    assert (line.speed, line.seed) == (1.0, None)
     assert form._speed.value() == 1.0
     assert not form._is_seed_fixed.isChecked()
 
@@ -218,7 +214,7 @@ def test_the_status_bar_shows_the_engine_state(bench: Bench, window: MainWindow)
     window.status.show_engine(Engine(bench.folder, EngineState.FAILED, error=error))
     assert "could not be loaded" in window.status.engine_text
     window.transport_bar.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
-    assert window.transport_bar.stats_text.split("\n") == ["Latency 0.50 s", "RTF 1.25 · Dropouts 2"]
+    assert window.transport_bar._figures.text().split("\n") == ["Latency 0.50 s", "RTF 1.25 · Dropouts 2"]
 
 
 @pytest.mark.parametrize(("device", "name"), [("cpu", "CPU"), ("cuda", "GPU"), ("cuda:1", "GPU 1"), ("mps", "mps")])

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.inspector.sampling_options import SamplingOptionsBox
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.inspector.text_fields import NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
@@ -42,7 +41,7 @@ _MIN_NUMBER_PIXELS = 72
 _ID = attrgetter("id")
 _SHOWN_FIELDS = (
     "voice", "style", "speed", "quality", "pause_after_seconds", "gain_db", "fade_in_seconds", "fade_out_seconds",
-    "character", "note", "seed", "file_name", "sampling",
+    "character", "note", "seed", "file_name",
 )  # fmt: skip
 _SPEED_STEPS = 20  # slider steps per unit of speed
 
@@ -78,7 +77,7 @@ class LineSettingsForm(QWidget):
         self._seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{1,19}"), self))
         self._pause = NumberField(maximum=MAX_PAUSE_SECONDS, step=0.1, decimals=1)
         self._pause.setSuffix(" " + self.tr("s"))
-        self._allows_sampling = True
+        self._allows_seed = True
         self._allows_instructions = True
         self._speed_note = QLabel(wordWrap=True)
         self._speed_note.setProperty("role", "warn")
@@ -93,7 +92,6 @@ class LineSettingsForm(QWidget):
         self._character = WordsField()
         self._note = NoteField()
         self._file_name = WordsField(empty_text=self.tr("from the name pattern"))
-        self._sampling = SamplingOptionsBox()
         for box in (self._voice, self._style, self._quality):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(_MIN_NAME)
@@ -106,7 +104,7 @@ class LineSettingsForm(QWidget):
         self._lay_out()
         self._connect()
         self.show_lines(None, ())
-        self.allow_sampling(True)
+        self.allow_seed(True)
 
     def set_voices(self, voices: Sequence[Voice]) -> None:
         self._voices = tuple(voices)
@@ -126,27 +124,24 @@ class LineSettingsForm(QWidget):
         self._refresh()
 
     def allow_instructions(self, is_allowed: bool) -> None:
-        """Enable styles in the user's own words, which Triton does not have."""
+        """Enable styles in the user's own words, which Triton does not support."""
         self._allows_instructions = is_allowed
         place, entries = self._style.findData(CUSTOM_INSTRUCTION), self._style.model()
         if place < 0:  # no model has been loaded
             return
         assert isinstance(entries, QStandardItemModel)
         entries.item(place).setEnabled(is_allowed)
-        why_not = "" if is_allowed else self.tr("The server that speaks does not have this.")
+        why_not = "" if is_allowed else self.tr("Not supported by the server")
         self._style.setItemData(place, why_not, Qt.ItemDataRole.ToolTipRole)
 
-    def allow_sampling(self, is_allowed: bool) -> None:
-        """Enable seed and sampling options, which servers of other programs do not have."""
-        self._allows_sampling = is_allowed
+    def allow_seed(self, is_allowed: bool) -> None:
+        """Enable the seed, which servers of other programs do not support."""
+        self._allows_seed = is_allowed
         self._is_seed_fixed.setEnabled(is_allowed)
-        self._sampling.setEnabled(is_allowed)
-        why_not = self.tr("The server that speaks does not have this.")
-        self._sampling.setToolTip("" if is_allowed else why_not)
         self._is_seed_fixed.setToolTip(
             self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
             if is_allowed
-            else why_not
+            else self.tr("Not supported by the server")
         )
         self._refresh()
 
@@ -157,7 +152,7 @@ class LineSettingsForm(QWidget):
 
     def commit(self) -> None:
         """Report unfinished edits."""
-        for field in (self._speed, self._pause, self._volume, self._fade_in, self._fade_out, self._sampling):
+        for field in (self._speed, self._pause, self._volume, self._fade_in, self._fade_out):
             field.commit()
 
     def show_lines(self, line: Line | None, selected: Sequence[Line]) -> None:
@@ -183,7 +178,6 @@ class LineSettingsForm(QWidget):
             number.show_number(getattr(shown, name), is_mixed=self._is_mixed(name))
         for name, words in self._texts.items():
             words.show_words(getattr(shown, name) or "", is_mixed=self._is_mixed(name), is_other=is_other)
-        self._sampling.show_options(shown.sampling, is_mixed=self._is_mixed("sampling"))
         self._mode.setText(self._mode_text(line))
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
@@ -253,7 +247,6 @@ class LineSettingsForm(QWidget):
             for control, name in controls.items():
                 control.setAccessibleName(name)
             form.addRow(label, control if len(controls) == 1 else _side_by_side(*controls))
-        form.addRow(self._sampling)
         self._speak_again.setToolTip(self.tr("Make another reading. Changing the speed stretches the existing takes."))
 
     def _fill_qualities(self) -> None:
@@ -290,9 +283,6 @@ class LineSettingsForm(QWidget):
         for name, words in self._texts.items():
             words.words_edited.connect(partial(self._on_words, name, titles[name]))
         self._speak_again.clicked.connect(self.speak_requested)
-        self._sampling.changed.connect(
-            lambda options: self._report_edit("sampling", options, self.tr("Change sampling"), merges=True)
-        )
         self._styles.changed.connect(self.use_model)
 
     def _report_edit(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
@@ -342,7 +332,7 @@ class LineSettingsForm(QWidget):
         state = Qt.CheckState.Unchecked if line.seed is None else Qt.CheckState.Checked
         self._is_seed_fixed.setTristate(is_mixed)
         self._is_seed_fixed.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
-        self._seed.setEnabled(self._allows_sampling and line.seed is not None and not is_mixed)
+        self._seed.setEnabled(self._allows_seed and line.seed is not None and not is_mixed)
         self._seed.setPlaceholderText(self.tr("(mixed)") if self._is_mixed("seed") else "")
         wanted = None if self._is_mixed("seed") else line.seed
         is_being_typed = self._seed.hasFocus() and not is_other and self._typed_seed() == wanted

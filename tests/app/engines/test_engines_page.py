@@ -9,17 +9,14 @@ import engine_statuses
 import pytest
 from fake_model import FakeModel
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from thread_worker import ThreadWorker
-from window_bench import Bench
 
 from studio.app.engines.engines_page import EnginesPage
 from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.widgets.progress_chip import ProgressChip
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
-from studio.settings import WANTED_ENGINES
 
 
 @pytest.fixture
@@ -83,33 +80,6 @@ def test_the_chart_compares_with_plain_float32(page: EnginesPage) -> None:
     assert times == {Stage.SPEECH_LM: (1.0, 2.0), Stage.FLOW: (5.4, 5.4), Stage.VOCODER: None}
     assert "Flow: 5.40 s" in page.chart.accessibleDescription()
     page.chart.grab()
-
-
-def test_an_engine_is_chosen_by_hand(page: EnginesPage) -> None:
-    page.show_overview(engine_statuses.cpu_status())
-    box = page.cards[Stage.SPEECH_LM]._choice
-    assert [box.itemText(row) for row in range(box.count())] == ["Automatic", "PyTorch · float32", "PyTorch · int8"]
-    assert box.currentText() == "Automatic"
-    chosen: list[tuple[Stage, str]] = []
-    page.engine_wanted.connect(lambda stage, name: chosen.append((stage, name)))
-    box.setFocus()
-    QTest.keyClick(box, Qt.Key.Key_Down)
-    assert chosen == [(Stage.SPEECH_LM, box.itemData(1))]
-
-
-def test_the_choice_is_stored_and_the_model_loaded_with_it(bench: Bench) -> None:
-    bench.open_window()
-    bench.until(lambda: bench.session.is_ready)
-    bench.trigger("file.engines")
-    page = bench.parts.engines.page
-    assert page is not None
-    page.engine_wanted.emit(Stage.FLOW, "onnxruntime")
-    assert bench.settings[WANTED_ENGINES] == ("flow:onnxruntime",)
-    assert bench.session.engine_options().wanted_engines == ("flow:onnxruntime",)
-    bench.until(lambda: bench.session.is_ready)
-    page.engine_wanted.emit(Stage.FLOW, "")
-    assert bench.settings.is_default(WANTED_ENGINES)
-    bench.until(lambda: bench.session.is_ready)
 
 
 def test_buttons_emit_their_actions(page: EnginesPage, qtbot: Any) -> None:

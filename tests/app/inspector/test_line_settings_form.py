@@ -17,10 +17,9 @@ from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.preferences.editors import editor_for
 from studio.app.widgets.number_field import NumberField
 from studio.app.window import MainWindow
-from studio.model.options import SamplingOptions
 from studio.project.changes import AddTake, EditLines
 from studio.project.lines import Line, LineStyle
-from studio.settings import EXPORT_PAUSE_SECONDS, IDLE_RELEASE_MINUTES
+from studio.settings import AUTOSAVE_MINUTES, EXPORT_PAUSE_SECONDS
 
 
 @pytest.fixture
@@ -99,22 +98,6 @@ def test_a_typed_number_is_applied_to_the_line(
     assert getattr(form, field).value() == value
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "keys", "value"), [
-    ("top_p", "0.95", 0.95),
-    ("top_k", "50", 50),
-    ("window_tokens", "12", 12),
-    ("repetition_ratio", "0.25", 0.25),
-])  # fmt: skip
-def test_a_typed_sampling_option_is_applied_to_the_line(
-    bench: Bench, form: LineSettingsForm, name: str, keys: str, value: float
-) -> None:
-    form._sampling._is_custom.click()
-    type_in(form._sampling.fields[name], keys)
-    form._speed.setFocus()  # leaving the field
-    assert bench.lines[0].sampling == replace(SamplingOptions(), **{name: value})
-
-
 def test_a_new_take_does_not_disturb_typing(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     type_in(form._speed, "1.2")
     bench.session.editor.all_lines_changed()
@@ -177,7 +160,7 @@ def test_file_name_and_seed_are_applied_while_typing(bench: Bench, form: LineSet
     assert bench.session.editor.undo_stack.count() == 3
 
 
-@pytest.mark.parametrize(("setting", "keys"), [(EXPORT_PAUSE_SECONDS, "1.5"), (IDLE_RELEASE_MINUTES, "15")])
+@pytest.mark.parametrize(("setting", "keys"), [(EXPORT_PAUSE_SECONDS, "1.5"), (AUTOSAVE_MINUTES, "15")])
 def test_typed_preferences_are_applied(qtbot: Any, setting: Any, keys: str) -> None:
     editor = editor_for(setting)
     qtbot.addWidget(editor.control)

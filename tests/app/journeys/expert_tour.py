@@ -1,4 +1,4 @@
-"""Fifth journey: an expert tries instructions, sampling, the blind comparison, engines, diagnostics and shortcuts."""
+"""Fifth journey: an expert tries instructions, the blind comparison, engines, diagnostics and shortcuts."""
 
 from __future__ import annotations
 
@@ -21,26 +21,22 @@ from PySide6.QtWidgets import (
 from studio.app.engines.engines_page import EnginesPage
 from studio.app.help_dialogs import DiagnosticsDialog, ShortcutsDialog
 from studio.app.inspector.compare_dialog import CompareDialog
-from studio.app.widgets.number_field import NumberField
 from studio.engines.stage import Stage
 from studio.project.lines import Line
 from studio.project.takes import Take
 
 INSTRUCTION = "Please speak slowly."
-TOP_P = 0.75
 NUM_TAKES = 4
 
 
 async def journey(user: User) -> dict[str, Any]:
-    await _instruct_and_sample(user)
+    await _instruct(user)
     chosen = await _compare(user)
     engines = await _look_at_engines(user)
     checks = await _diagnose(user)
     await _change_a_shortcut(user)
-    options = _line(user).sampling
     return {
         "instruction": _line(user).style.instruct,
-        "top_p": options.top_p if options else None,
         "seeds": [take.seed for take in _takes(user)],
         "instructions_of_takes": [take.parameters.style.instruct for take in _takes(user)],
         "preferred": chosen,
@@ -51,22 +47,14 @@ async def journey(user: User) -> dict[str, Any]:
     }
 
 
-async def _instruct_and_sample(user: User) -> None:
+async def _instruct(user: User) -> None:
     view = user.window.script.view
     await user.click(view.viewport(), lambda: view.visualRect(view.model().index(0, 0)))
     await user.type("He said nothing for a while. Then he laughed.")
     await user.choose(await user.control(QComboBox, "Style"), "Custom instruction…")
     await user.focused(await user.control(QPlainTextEdit, "Style instruction"))
     await user.type(INSTRUCTION)
-    await user.click_button("Custom sampling")
-    field = await user.control(NumberField, "Top p")
-    await user.click(field)
-    await user.focused(field)
-    await user.press("ctrl+a")
-    await user.type(f"{TOP_P}")
-    await user.press("Tab")
-    await user.until(lambda: (options := _line(user).sampling) and options.top_p == TOP_P, "the line has its sampling")
-    await user.picture("instruction and sampling")
+    await user.picture("instruction")
     await user.press("ctrl+alt+Return")
     await user.until(lambda: len(_takes(user)) == NUM_TAKES, "there are several takes", seconds=600)
     await user.hears_everything()

@@ -1,4 +1,4 @@
-"""An expert tries instructions, sampling, the blind comparison, engines, diagnostics and shortcuts."""
+"""An expert tries instructions, the blind comparison, engines, diagnostics and shortcuts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout
 
 
 def test_the_tools_of_an_expert_work_by_keys_and_mouse(traveller: Traveller) -> None:
-    from expert_tour import INSTRUCTION, NUM_TAKES, TOP_P
+    from expert_tour import INSTRUCTION, NUM_TAKES
 
     report = traveller.take("expert_tour")
     require_effort(report, keys=14, clicks=14)
     found = report["found"]
     assert found["instruction"] == INSTRUCTION
-    assert found["top_p"] == TOP_P
     assert len(set(found["seeds"])) == NUM_TAKES
     assert found["instructions_of_takes"] == NUM_TAKES * [INSTRUCTION]
     assert set(found["engines"]) >= {"speech-lm", "flow", "vocoder"}

@@ -92,7 +92,7 @@ def test_a_line_is_spoken_there_and_its_figures_tell_the_network(
     assert np.allclose(samples, expected, atol=1e-4)
     np.testing.assert_array_equal(bench.card.heard, samples)
     assert service.service.num_served == 1
-    assert "network" in window.transport_bar.stats_text
+    assert "network" in window.transport_bar._figures.text()
     assert "queue" in window.transport_bar._figures.toolTip()
     assert "RTF there" in window.transport_bar._figures.toolTip()
     assert take.network is not None
@@ -202,7 +202,6 @@ def test_a_server_of_another_program_asks_for_model_and_voice_and_greys_out_what
         bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
         form = window.inspector.form
         bench.until(lambda: not form._is_seed_fixed.isEnabledTo(form))
-        assert not form._sampling.isEnabledTo(form)
         assert bench.session.styles.styles == ()
         speak(bench, window, "one two")
         assert bench.lines[-1].chosen_take is not None
@@ -234,7 +233,6 @@ def test_triton_asks_for_a_model_and_greys_out_what_it_lacks(bench: Bench, windo
         bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
         form = window.inspector.form
         bench.until(lambda: not form._is_seed_fixed.isEnabledTo(form))
-        assert not form._sampling.isEnabledTo(form)
         custom = form._style.model().index(form._style.findData(CUSTOM_INSTRUCTION), 0)
         assert not custom.flags() & Qt.ItemFlag.ItemIsEnabled
         speak(bench, window, "one two")
