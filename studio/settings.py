@@ -250,7 +250,6 @@ RECOGNIZER = Choice(
         Option("auto", "Automatic"),
         Option("pocketsphinx", "Bundled (English)"),
         Option("SenseVoiceSmall", "SenseVoiceSmall"),
-        Option("Parakeet-TDT-0.6b-v3", "Parakeet TDT 0.6b v3"),
         Option("off", "Do not use"),
     ),
 )

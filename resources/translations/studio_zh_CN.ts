@@ -3685,10 +3685,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{folder} 中没有带同名文本文件的录音。</translation>
     </message>
     <message>
-        <source>{folder} does not contain a Parakeet TDT recogniser of the supported layout.</source>
-        <translation>{folder} 中没有受支持格式的 Parakeet TDT 识别模型。</translation>
-    </message>
-    <message>
         <source>{folder}, {used} used, {free} free</source>
         <translation>{folder}，已用 {used}，剩余 {free}</translation>
     </message>
@@ -5115,6 +5111,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Choose another model of the server.</source>
         <translation>请选择该服务器的其他模型。</translation>
+    </message>
+    <message>
+        <source>Choose another recogniser. `timbre models list` shows the languages of each.</source>
+        <translation>请选择其他语音识别模型：`timbre models list` 会列出各模型支持的语言。</translation>
     </message>
     <message>
         <source>Choose the default style, or use a model of this computer.</source>
@@ -10012,10 +10012,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Off</source>
         <translation>关闭</translation>
-    </message>
-    <message>
-        <source>Parakeet TDT 0.6b v3</source>
-        <translation>Parakeet TDT 0.6b v3</translation>
     </message>
     <message>
         <source>Room tone</source>

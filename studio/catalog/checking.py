@@ -28,7 +28,7 @@ from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
 from studio.paths import SPECULATOR_FOLDER
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
-from studio.take_checks.recognizers.layouts import LAYOUTS, layout_of
+from studio.take_checks.recognizers.sense_voice_files import FILES, LAYOUT, TOKENS_FILE, find_network
 
 _BLOCK_BYTES = 1 << 20
 _TEXT_FOLDER = "CosyVoice-BlankEN"
@@ -40,7 +40,6 @@ _ALLOWED = (
     "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
 )  # fmt: skip
-_RECOGNIZER_FILES = frozenset(path for layout in LAYOUTS for path in layout.files)
 
 
 def is_allowed_file(path: str) -> bool:
@@ -48,7 +47,7 @@ def is_allowed_file(path: str) -> bool:
     folder, _, file = path.partition("/")
     if folder == SPECULATOR_FOLDER:
         return is_speculator_file(file)
-    return path in _RECOGNIZER_FILES or any(
+    return path in FILES or any(
         fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _ALLOWED
     )
 
@@ -58,13 +57,14 @@ def require_complete(folder: Path) -> str:
 
     Raise ``MissingModelFile``, and the errors of ``detect_generation``.
     """
-    if layout := layout_of(folder):
-        name, missing = layout.name, layout.missing_in(folder)
+    required: tuple[str, ...]
+    if find_network(folder):
+        name, required = LAYOUT, (TOKENS_FILE,)
     else:
         generation, _ = detect_generation(folder)
         text = [f"{generation.text_folder}/{name}" for name in _REQUIRED_TEXT] if generation.text_folder else []
-        required = (*_REQUIRED, generation.speech_tokenizer_file, *text)
-        name, missing = generation.name, tuple(path for path in required if not (folder / path).is_file())
+        name, required = generation.name, (*_REQUIRED, generation.speech_tokenizer_file, *text)
+    missing = tuple(path for path in required if not (folder / path).is_file())
     if missing:
         raise MissingModelFile(
             "The model in {folder} is incomplete: {missing} is missing.",

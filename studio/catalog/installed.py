@@ -22,7 +22,7 @@ from studio.catalog.folders import (
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
-from studio.take_checks.recognizers.layouts import layout_of
+from studio.take_checks.recognizers.sense_voice_files import find_network
 
 if TYPE_CHECKING:
     from studio.catalog.known import KnownModel
@@ -113,12 +113,12 @@ def _size(path: Path) -> int | None:
 
 def installed_models() -> dict[str, Path]:
     """Return the folders of the complete speech models by name. A user's model hides a bundled one of the same name."""
-    return {name: folder for name, folder in _complete_folders().items() if layout_of(folder) is None}
+    return {name: folder for name, folder in _complete_folders().items() if find_network(folder) is None}
 
 
 def installed_recognizers() -> dict[str, Path]:
     """Return the folders of the complete speech recognisers by name."""
-    return {name: folder for name, folder in _complete_folders().items() if layout_of(folder) is not None}
+    return {name: folder for name, folder in _complete_folders().items() if find_network(folder) is not None}
 
 
 def _complete_folders() -> dict[str, Path]:
@@ -168,7 +168,7 @@ class ModelStatus:
         """Whether it recognises speech, for checks of takes, and cannot speak."""
         if self.known is not None:
             return self.known.is_recognizer
-        return self.folder is not None and layout_of(self.folder) is not None
+        return self.folder is not None and find_network(self.folder) is not None
 
     @property
     def base(self) -> str | None:

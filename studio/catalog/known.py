@@ -18,7 +18,7 @@ from studio.errors import IncompleteInstallation
 from studio.model.generations import GENERATIONS
 from studio.model.speculator_files import SPECULATOR_LAYOUT
 from studio.storage.json_input import read_json
-from studio.take_checks.recognizers.layouts import LAYOUT_OF
+from studio.take_checks.recognizers.sense_voice_files import LAYOUT
 
 
 class Ability(Enum):
@@ -77,7 +77,7 @@ class KnownModel:
 
     @property
     def is_recognizer(self) -> bool:
-        return self.generation in LAYOUT_OF
+        return self.generation == LAYOUT
 
     @property
     def is_speculator(self) -> bool:

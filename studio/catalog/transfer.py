@@ -46,12 +46,11 @@ from studio.model.speculator_files import SETTINGS_FILE, is_speculator
 from studio.paths import SPECULATOR_FOLDER
 from studio.storage.atomic_file import atomic_path
 from studio.storage.json_input import parse_json
-from studio.take_checks.recognizers.layouts import LAYOUTS
+from studio.take_checks.recognizers.sense_voice_files import NETWORK_FILES
 
 EXPORT_SUFFIX = ".zip"
 _BLOCK_BYTES = 1 << 20
 _MAX_RECORD_BYTES = 1 << 20
-_RECOGNIZER_NETWORKS = frozenset(name for layout in LAYOUTS for names in layout.networks for name in names)
 
 
 def import_model(
@@ -176,7 +175,7 @@ def _record_files(
 def _root_of(sizes: Mapping[str, int]) -> str | None:
     """Return the shallowest folder in the archive with a model or a recogniser, with a slash at its end."""
     found = [name for name in sizes if PurePosixPath(name).match("cosyvoice*.yaml")]
-    found = found or [name for name in sizes if PurePosixPath(name).name in _RECOGNIZER_NETWORKS]
+    found = found or [name for name in sizes if PurePosixPath(name).name in NETWORK_FILES]
     return _folder_of(min(found, key=_depth)) if found else None
 
 

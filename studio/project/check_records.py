@@ -19,6 +19,8 @@ from studio.take_checks.requests import Strictness
 _log = logging.getLogger(__name__)
 _MAX_SECONDS = 1e7
 _MAX_NUMBER = 1_000_000_000
+# An earlier version offered it. Its projects follow the settings instead.
+_REMOVED_RECOGNIZER = "Parakeet-TDT-0.6b-v3"
 _Kind = TypeVar("_Kind", bound=Enum)
 
 
@@ -103,11 +105,12 @@ def policy_values(policy: ProjectCheckPolicy) -> dict[str, object]:
 def policy_from(fields: Fields | None) -> ProjectCheckPolicy:
     if fields is None:
         return ProjectCheckPolicy()
+    recognizer = fields.optional_text("recognizer")
     return ProjectCheckPolicy(
         _optional_member(fields, "mode", CheckMode),
         fields.whole("num_retries", 1, MAX_RETRIES, None),
         _optional_member(fields, "strictness", Strictness),
-        fields.optional_text("recognizer"),
+        None if recognizer == _REMOVED_RECOGNIZER else recognizer,
     )
 
 

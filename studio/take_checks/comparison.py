@@ -47,7 +47,7 @@ def compare(
 ) -> TextFindings:
     """Compare ``recognition`` with the spoken ``units`` of ``text`` in a recording that lasts ``seconds``."""
     free = _freely_spelled(text, units, known_words, language)
-    heard = placed(recognition.heard, units, free)
+    heard = _placed(recognition.heard, units, free)
     differences = list(_differences(heard, len(units)))
     problems, errors = [], 0.0
     for difference in differences:
@@ -106,7 +106,7 @@ def _in_order(words: Sequence[WordTime]) -> tuple[WordTime, ...]:
     return tuple(reversed(kept))
 
 
-def placed(
+def _placed(
     heard: Sequence[HeardUnit], expected: Sequence[SpokenUnit], freely_spelled: Collection[int] = ()
 ) -> tuple[HeardUnit, ...]:
     """Return ``heard`` with the index of the expected unit that each stands for, or -1.

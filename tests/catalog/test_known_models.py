@@ -22,7 +22,7 @@ BUNDLED = Path(__file__).parents[2] / "resources" / "models"
 def test_known_models_are_ordered_by_rank() -> None:
     assert list(known_models()) == [
         "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M", "CosyVoice-300M-SFT", "CosyVoice-300M-Instruct",
-        "studio-mini", "SenseVoiceSmall", "Parakeet-TDT-0.6b-v3", "Fun-CosyVoice3-0.5B-2512-speculator",
+        "studio-mini", "SenseVoiceSmall", "Fun-CosyVoice3-0.5B-2512-speculator",
         "CosyVoice2-0.5B-speculator",
     ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_recognizers import write_parakeet, write_sense_voice
+from small_recognizers import write_sense_voice
 
 from studio.catalog.checking import check_model, remove_model
 from studio.catalog.installed import installed_models, model_status
@@ -15,8 +15,8 @@ from studio.catalog.transfer import export_model, import_model
 from studio.cli.options import model_folder
 from studio.errors import DamagedModelFile, MissingModelFile, ModelNotFound
 from studio.take_checks.recognizers.choice import choose
-from studio.take_checks.recognizers.layouts import LAYOUT_OF
 from studio.take_checks.recognizers.opening import open_recognizer
+from studio.take_checks.recognizers.sense_voice_files import FILES, LANGUAGES
 
 
 @pytest.fixture(autouse=True)
@@ -25,26 +25,22 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
 
 
-def test_the_known_recognisers_have_pinned_files_and_a_licence() -> None:
-    known = [model for model in known_models().values() if model.is_recognizer]
-    assert [model.name for model in known] == ["SenseVoiceSmall", "Parakeet-TDT-0.6b-v3"]
-    for model in known:
-        assert model.is_supported
-        assert model.abilities == {Ability.RECOGNIZE}
-        assert model.languages == LAYOUT_OF[model.generation].languages
-        assert set(model.revisions) == set(model.repositories)
-        assert all(file.sha256 and file.size_bytes for file in model.files)
-        assert {file.path for file in model.files} <= set(LAYOUT_OF[model.generation].files)
-        assert model.licence
+def test_the_known_recogniser_has_pinned_files_and_a_licence() -> None:
+    (model,) = [model for model in known_models().values() if model.is_recognizer]
+    assert model.name == "SenseVoiceSmall"
+    assert model.is_supported
+    assert model.abilities == {Ability.RECOGNIZE}
+    assert model.languages == LANGUAGES
+    assert set(model.revisions) == set(model.repositories)
+    assert all(file.sha256 and file.size_bytes for file in model.files)
+    assert {file.path for file in model.files} <= FILES
+    assert model.licence
 
 
-@pytest.mark.parametrize(("write", "language"), [(write_sense_voice, "zh"), (write_parakeet, "fr")])
-def test_an_imported_recogniser_is_found_opened_verified_exported_and_removed(
-    tmp_path: Path, write: object, language: str
-) -> None:
-    folder = import_model(write(tmp_path / "Recogniser"))  # type: ignore[operator]
+def test_an_imported_recogniser_is_found_opened_verified_exported_and_removed(tmp_path: Path) -> None:
+    folder = import_model(write_sense_voice(tmp_path / "Recogniser"))
     name = folder.name
-    choice = choose("auto", language, available_recognizers())
+    choice = choose("auto", "zh", available_recognizers())
     assert choice.name == name
     assert open_recognizer(choice).name == name
     assert name not in installed_models()
@@ -71,10 +67,19 @@ def test_a_damaged_recogniser_is_found_by_verification_and_not_used(tmp_path: Pa
 
 
 def test_an_incomplete_recogniser_is_not_imported(tmp_path: Path) -> None:
-    folder = write_parakeet(tmp_path / "Recogniser")
-    (folder / "vocab.txt").unlink()
-    with pytest.raises(MissingModelFile, match=r"vocab\.txt"):
+    folder = write_sense_voice(tmp_path / "Recogniser")
+    (folder / "tokens.txt").unlink()
+    with pytest.raises(MissingModelFile, match=r"tokens\.txt"):
         import_model(folder)
+
+
+def test_english_is_compared_by_the_bundled_recogniser_where_its_library_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_model(write_sense_voice(tmp_path / "Recogniser"))
+    assert choose("auto", "en", available_recognizers()).name == "pocketsphinx"
+    monkeypatch.setattr("studio.catalog.recognizers.find_spec", lambda _: None)
+    assert choose("auto", "en", available_recognizers()).name == "Recogniser"
 
 
 def test_a_recogniser_cannot_be_chosen_to_speak(tmp_path: Path) -> None:

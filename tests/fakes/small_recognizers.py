@@ -1,4 +1,4 @@
-"""Miniatures of the recognisers' published file layouts. They recognise tones: each token has a frequency."""
+"""A miniature of SenseVoice's published files. It recognises tones: each token has a frequency."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from studio.voices.features import kaldi_fbank
 RATE = 16_000
 SENSE_VOICE_PIECES = ("<blank>", "<s>", "<|en|>", "▁yes", "▁no", "你", "好", "▁may", "be")
 SENSE_VOICE_HZ = {3: 300.0, 4: 700.0, 5: 1300.0, 6: 2100.0, 7: 3100.0, 8: 4500.0}
-PARAKEET_PIECES = ("<unk>", "▁Oui", "▁non", "▁peut", "-", "être", ".", "<blk>")
-PARAKEET_HZ = {1: 500.0, 2: 1100.0, 3: 1900.0, 5: 2700.0, 6: 3700.0}
 
 
 def spoken(tokens: list[int], frequencies: dict[int, float], *, seconds: float = 0.32) -> np.ndarray:
@@ -66,16 +64,6 @@ def write_sense_voice(folder: Path) -> Path:
     return folder
 
 
-def write_parakeet(folder: Path) -> Path:
-    """Write the four files of a transducer that emits the token of each tone once."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_features(folder / "nemo128.onnx")
-    _write_encoder(folder / "encoder-model.int8.onnx")
-    _write_joint(folder / "decoder_joint-model.int8.onnx")
-    _write_vocabulary(folder / "vocab.txt", PARAKEET_PIECES)
-    return folder
-
-
 def _training_frames() -> tuple[np.ndarray, np.ndarray]:
     features, labels = [], []
     for token in (0, *SENSE_VOICE_HZ):
@@ -88,91 +76,6 @@ def _training_frames() -> tuple[np.ndarray, np.ndarray]:
         features += stacked
         labels += [token] * len(stacked)
     return np.array(features, np.float64), np.array(labels)
-
-
-def _write_features(path: Path) -> None:
-    """128 filters at the tones' frequencies: their energy every 10 ms."""
-    time = np.arange(160) / RATE
-    filters = np.zeros((256, 1, 160), np.float32)
-    for token, hertz in PARAKEET_HZ.items():
-        filters[token, 0] = np.sin(2 * np.pi * hertz * time)
-        filters[128 + token, 0] = np.cos(2 * np.pi * hertz * time)
-    nodes = [
-        helper.make_node("Unsqueeze", ["waveforms", "axis"], ["channel"]),
-        helper.make_node("Conv", ["channel", "filters"], ["waves"], strides=[160]),
-        helper.make_node("Mul", ["waves", "waves"], ["energies"]),
-        helper.make_node("Split", ["energies"], ["sine", "cosine"], axis=1, num_outputs=2),
-        helper.make_node("Add", ["sine", "cosine"], ["features"]),
-        helper.make_node("Div", ["waveforms_lens", "hop"], ["features_lens"]),
-    ]
-    arrays = {"filters": filters, "axis": np.array([1], np.int64), "hop": np.array([160], np.int64)}
-    inputs = [
-        helper.make_tensor_value_info("waveforms", TensorProto.FLOAT, [1, "N"]),
-        helper.make_tensor_value_info("waveforms_lens", TensorProto.INT64, [1]),
-    ]
-    outputs = [
-        helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 128, "T"]),
-        helper.make_tensor_value_info("features_lens", TensorProto.INT64, [1]),
-    ]
-    _save(path, nodes, inputs, outputs, arrays)
-
-
-def _write_encoder(path: Path) -> None:
-    nodes = [
-        helper.make_node("AveragePool", ["audio_signal"], ["outputs"], kernel_shape=[8], strides=[8]),
-        helper.make_node("Div", ["length", "factor"], ["encoded_lengths"]),
-    ]
-    inputs = [
-        helper.make_tensor_value_info("audio_signal", TensorProto.FLOAT, [1, 128, "T"]),
-        helper.make_tensor_value_info("length", TensorProto.INT64, [1]),
-    ]
-    outputs = [
-        helper.make_tensor_value_info("outputs", TensorProto.FLOAT, [1, 128, "F"]),
-        helper.make_tensor_value_info("encoded_lengths", TensorProto.INT64, [1]),
-    ]
-    _save(path, nodes, inputs, outputs, {"factor": np.array([8], np.int64)})
-
-
-def _write_joint(path: Path) -> None:
-    """A tone's token scores by its energy, unless it was the previous token; durations are one frame."""
-    size = len(PARAKEET_PIECES)
-    of_energy = np.zeros((128, size + 5), np.float32)
-    for token in PARAKEET_HZ:
-        of_energy[token, token] = 0.1
-    bias = np.zeros(size + 5, np.float32)
-    bias[size - 1], bias[size + 1] = 6.0, 9.0
-    after = np.zeros((size, size + 5), np.float32)
-    for token in PARAKEET_HZ:
-        after[token, token] = -100.0
-    nodes = [
-        helper.make_node("Transpose", ["encoder_outputs"], ["frames"], perm=[0, 2, 1]),
-        helper.make_node("MatMul", ["frames", "of_energy"], ["by_energy"]),
-        helper.make_node("Clip", ["by_energy", "zero", "limit"], ["limited"]),
-        helper.make_node("Add", ["limited", "bias"], ["scores"]),
-        helper.make_node("Unsqueeze", ["scores", "axis"], ["columns"]),
-        helper.make_node("Gather", ["after", "targets"], ["rows"], axis=0),
-        helper.make_node("Unsqueeze", ["rows", "first_axis"], ["history"]),
-        helper.make_node("Add", ["columns", "history"], ["outputs"]),
-        helper.make_node("Identity", ["input_states_1"], ["output_states_1"]),
-        helper.make_node("Identity", ["input_states_2"], ["output_states_2"]),
-    ]
-    arrays = {
-        "of_energy": of_energy, "bias": bias, "after": after, "axis": np.array([2], np.int64),
-        "first_axis": np.array([1], np.int64), "zero": np.array(0.0, np.float32), "limit": np.array(12.0, np.float32),
-    }  # fmt: skip
-    inputs = [
-        helper.make_tensor_value_info("encoder_outputs", TensorProto.FLOAT, [1, 128, "T"]),
-        helper.make_tensor_value_info("targets", TensorProto.INT32, [1, "U"]),
-        helper.make_tensor_value_info("target_length", TensorProto.INT32, [1]),
-        helper.make_tensor_value_info("input_states_1", TensorProto.FLOAT, [2, 1, 8]),
-        helper.make_tensor_value_info("input_states_2", TensorProto.FLOAT, [2, 1, 8]),
-    ]
-    outputs = [
-        helper.make_tensor_value_info("outputs", TensorProto.FLOAT, [1, "T", "U", size + 5]),
-        helper.make_tensor_value_info("output_states_1", TensorProto.FLOAT, [2, 1, 8]),
-        helper.make_tensor_value_info("output_states_2", TensorProto.FLOAT, [2, 1, 8]),
-    ]
-    _save(path, nodes, inputs, outputs, arrays)
 
 
 def _write_vocabulary(path: Path, pieces: tuple[str, ...]) -> None:

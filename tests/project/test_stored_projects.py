@@ -12,6 +12,7 @@ from project_samples import RATE, parameters, sound
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
+from studio.project.check_records import policy_from, policy_values
 from studio.project.details import CastMember, ProjectDetails
 from studio.project.dictionary import (
     DictionaryEntry,
@@ -19,6 +20,7 @@ from studio.project.dictionary import (
     load_global_dictionary,
     save_global_dictionary,
 )
+from studio.project.fields import Fields
 from studio.project.lines import Heading, Line, LineStyle, Slot
 from studio.project.project import Project
 from studio.project.takes import Take
@@ -129,6 +131,11 @@ def test_a_saved_project_keeps_every_field(project: Project, drafts: Path, tmp_p
         assert opened.script.details == DETAILS
         assert opened.script.name == "Harbour"
         assert opened.notice is None
+
+
+def test_a_recogniser_that_is_no_longer_offered_leaves_the_choice_to_the_settings() -> None:
+    stored = policy_values(ProjectCheckPolicy(num_retries=3, recognizer="Parakeet-TDT-0.6b-v3"))
+    assert policy_from(Fields(stored, "checks", [])) == ProjectCheckPolicy(num_retries=3)
 
 
 def test_the_dictionary_of_all_projects_keeps_every_field(tmp_path: Path) -> None:

@@ -14,23 +14,21 @@ MODEL, MODEL_RECOGNIZER_FILE = "model", "recognizer.onnx"
 
 @dataclass(frozen=True, slots=True)
 class AvailableRecognizer:
-    """A recogniser that can be opened: ``layout`` is the name of its file layout, ``folder`` contains its files."""
+    """A recogniser that can be opened. ``folder`` contains its files; None means the one that is part of the program."""
 
     name: str
     languages: frozenset[str]
-    layout: str
     folder: Path | None = None
 
 
-# Part of the program.
-EMBEDDED = AvailableRecognizer("pocketsphinx", frozenset({"en"}), "pocketsphinx")
+EMBEDDED = AvailableRecognizer("pocketsphinx", frozenset({"en"}))
 
 
 def recognizer_of_model(folder: Path | None) -> AvailableRecognizer | None:
     """Return the recogniser for takes of the model in ``folder``, if it has one."""
     if folder is None or not (folder / MODEL_RECOGNIZER_FILE).is_file():
         return None
-    return AvailableRecognizer(MODEL, frozenset({"en"}), MODEL, folder)
+    return AvailableRecognizer(MODEL, frozenset({"en"}), folder)
 
 
 def choose(name: str, language: str, available: tuple[AvailableRecognizer, ...]) -> AvailableRecognizer:

@@ -51,8 +51,6 @@ _UNRECOGNIZED_SCORE = -1.2
 class ModelPhones:
     """See ``Recognizer``. Raise ``DamagedModelFile`` if the folder has no usable network."""
 
-    languages = frozenset({"en"})
-
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self._session = open_recognizer_session(folder / MODEL_RECOGNIZER_FILE)

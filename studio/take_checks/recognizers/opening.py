@@ -5,7 +5,6 @@ from __future__ import annotations
 from studio.errors import DamagedModelFile, StudioError
 from studio.take_checks.process import as_studio_error
 from studio.take_checks.recognizers.choice import MODEL, AvailableRecognizer
-from studio.take_checks.recognizers.layouts import PARAKEET_TDT, SENSE_VOICE
 from studio.take_checks.recognizers.protocol import Recognizer
 
 
@@ -33,15 +32,10 @@ def _open(choice: AvailableRecognizer) -> Recognizer:
         from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish  # noqa: PLC0415
 
         return PocketsphinxEnglish()
-    if choice.layout == MODEL:
+    if choice.name == MODEL:
         from studio.take_checks.recognizers.model_phones import ModelPhones  # noqa: PLC0415
 
         return ModelPhones(choice.name, choice.folder)
-    if choice.layout == SENSE_VOICE.name:
-        from studio.take_checks.recognizers.sense_voice import SenseVoice  # noqa: PLC0415
+    from studio.take_checks.recognizers.sense_voice import SenseVoice  # noqa: PLC0415
 
-        return SenseVoice(choice.name, choice.folder)
-    assert choice.layout == PARAKEET_TDT.name, f"no recogniser has the layout {choice.layout}"
-    from studio.take_checks.recognizers.parakeet_tdt import ParakeetTdt  # noqa: PLC0415
-
-    return ParakeetTdt(choice.name, choice.folder)
+    return SenseVoice(choice.name, choice.folder)

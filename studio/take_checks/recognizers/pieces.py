@@ -37,7 +37,7 @@ class Vocabulary:
     def _ids(self) -> dict[str, int]:
         return {piece: number for number, piece in enumerate(self.pieces)}
 
-    def id_of(self, piece: str) -> int | None:
+    def _id_of(self, piece: str) -> int | None:
         return self._ids.get(piece)
 
     def is_tag(self, token: int) -> bool:
@@ -47,7 +47,7 @@ class Vocabulary:
 
     def encode(self, unit: str) -> tuple[int, ...]:
         """Return the fewest pieces that spell a word or character, or no pieces if that is impossible."""
-        whole = self.id_of(unit) if len(unit) == 1 and not unit.isascii() else None
+        whole = self._id_of(unit) if len(unit) == 1 and not unit.isascii() else None
         if whole is not None:
             return (whole,)
         return self._shortest(WORD_START + unit) or self._shortest(unit)
@@ -56,7 +56,7 @@ class Vocabulary:
         best: list[tuple[int, ...] | None] = [()] + [None] * len(text)
         for end in range(1, len(text) + 1):
             for start in range(end):
-                before, piece = best[start], self.id_of(text[start:end])
+                before, piece = best[start], self._id_of(text[start:end])
                 if before is not None and piece is not None:
                     shortest = best[end]
                     if shortest is None or len(before) + 1 < len(shortest):

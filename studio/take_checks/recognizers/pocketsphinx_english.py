@@ -121,7 +121,6 @@ class PocketsphinxEnglish:
     """See ``Recognizer``. Raise ``RecognizerNotFound`` if pocketsphinx is not installed."""
 
     name = NAME
-    languages = frozenset({"en"})
 
     def __init__(self) -> None:
         self._strict = _open_decoder(**_GRAMMAR, **_BEAMS)

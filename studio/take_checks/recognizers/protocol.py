@@ -61,7 +61,7 @@ def unrecognized_voice() -> UnrecognizedVoice:
     """Return the error of a recogniser that does not understand the voice of a recording."""
     return UnrecognizedVoice(
         "The speech recogniser does not understand this voice.",
-        remedy="Install another recogniser. `timbre models list` shows the languages of each.",
+        remedy="Choose another recogniser. `timbre models list` shows the languages of each.",
     )
 
 
@@ -71,11 +71,6 @@ class Recognizer(Protocol):
     @property
     def name(self) -> str:
         """Its id, as in ``CheckRequest.recognizer``."""
-        ...
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """Language tags, such as ``en``."""
         ...
 
     def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from studio.audio.waveform import Waveform
 from studio.errors import DamagedModelFile
 from studio.take_checks.recognizers.ctc import TokenSpan, align_tokens, greedy_tokens, log_softmax
-from studio.take_checks.recognizers.layouts import SENSE_VOICE
 from studio.take_checks.recognizers.pieces import Vocabulary
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Recognition, Samples
+from studio.take_checks.recognizers.sense_voice_files import LANGUAGES, NETWORK_FILES, TOKENS_FILE, find_network
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
 from studio.voices.features import kaldi_fbank
@@ -54,7 +54,7 @@ class _Settings:
             shift=int(metadata["lfr_window_shift"]),
             is_scaled_to_one=bool(int(metadata["normalize_samples"])),
             without_itn=int(metadata["without_itn"]),
-            languages={name: int(metadata[f"lang_{name}"]) for name in ("auto", *SENSE_VOICE.languages)},
+            languages={name: int(metadata[f"lang_{name}"]) for name in ("auto", *LANGUAGES)},
             neg_mean=_vector(metadata["neg_mean"]),
             inv_stddev=_vector(metadata["inv_stddev"]),
         )
@@ -63,11 +63,9 @@ class _Settings:
 class SenseVoice:
     """See ``Recognizer``. Raise ``DamagedModelFile`` if the folder has no usable network."""
 
-    languages = frozenset(SENSE_VOICE.languages)
-
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
-        path = SENSE_VOICE.network(folder, 0)
+        path = find_network(folder) or folder / NETWORK_FILES[0]
         self._session = open_recognizer_session(path)
         try:
             self._settings = _Settings.read(self._session.get_modelmeta().custom_metadata_map)
@@ -77,7 +75,7 @@ class SenseVoice:
                 remedy="Install the model again.",
                 file=path.name,
             ) from error
-        self._vocabulary = Vocabulary.read(folder / "tokens.txt")
+        self._vocabulary = Vocabulary.read(folder / TOKENS_FILE)
         self._frame_seconds = self._settings.shift * _HOP_SAMPLES / SAMPLE_RATE
 
     def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:

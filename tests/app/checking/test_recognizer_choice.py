@@ -7,11 +7,9 @@ import json
 from studio.paths import resources
 from studio.settings import RECOGNIZER
 from studio.take_checks.recognizers.choice import AUTO, EMBEDDED, OFF
-from studio.take_checks.recognizers.layouts import LAYOUTS
 
 
 def test_every_known_recogniser_can_be_chosen() -> None:
     names = {json.loads(path.read_text("utf-8"))["name"] for path in (resources() / "catalog").glob("*.json")}
     chosen = {option.value for option in RECOGNIZER.options} - {AUTO, OFF, EMBEDDED.name}
-    assert chosen <= names, "in the catalogue"
-    assert len(chosen) == len(LAYOUTS)
+    assert chosen == {"SenseVoiceSmall"} <= names

@@ -1,4 +1,4 @@
-"""SenseVoice and Parakeet on miniatures of their published layouts."""
+"""SenseVoice on a miniature of its published files."""
 
 from __future__ import annotations
 
@@ -6,30 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_recognizers import (
-    PARAKEET_HZ,
-    RATE,
-    SENSE_VOICE_HZ,
-    spoken,
-    write_parakeet,
-    write_sense_voice,
-)
+from small_recognizers import RATE, SENSE_VOICE_HZ, spoken, write_sense_voice
 
 from studio.errors import DamagedModelFile
 from studio.take_checks.recognizers.choice import AvailableRecognizer
 from studio.take_checks.recognizers.opening import open_recognizer
-from studio.take_checks.recognizers.parakeet_tdt import ParakeetTdt
 from studio.take_checks.recognizers.sense_voice import SenseVoice
 
 
 @pytest.fixture(scope="module")
 def sense_voice(tmp_path_factory: pytest.TempPathFactory) -> SenseVoice:
     return SenseVoice("SenseVoiceSmall", write_sense_voice(tmp_path_factory.mktemp("sense-voice")))
-
-
-@pytest.fixture(scope="module")
-def parakeet(tmp_path_factory: pytest.TempPathFactory) -> ParakeetTdt:
-    return ParakeetTdt("Parakeet", write_parakeet(tmp_path_factory.mktemp("parakeet")))
 
 
 def test_sense_voice_hears_words_and_characters_with_their_times(sense_voice: SenseVoice) -> None:
@@ -62,46 +49,24 @@ def test_sense_voice_joins_the_parts_of_a_long_recording(sense_voice: SenseVoice
 
 
 @pytest.mark.parametrize("num_samples", [0, 1, 399, 700])
-def test_very_short_recordings_contain_nothing(
-    sense_voice: SenseVoice, parakeet: ParakeetTdt, num_samples: int
-) -> None:
-    silence = np.zeros(num_samples, np.float32)
-    assert sense_voice.transcribe(silence, "zh") == ()
-    assert parakeet.transcribe(silence, "fr") == ()
-
-
-def test_parakeet_hears_words_without_punctuation(parakeet: ParakeetTdt) -> None:
-    heard = parakeet.transcribe(spoken([1, 2, 6], PARAKEET_HZ), "fr")
-    assert [unit.text for unit in heard] == ["oui", "non"]
-    assert [unit.from_seconds for unit in heard] == pytest.approx([0.32, 0.96], abs=0.09)
-
-
-def test_parakeet_aligns_the_expected_text(parakeet: ParakeetTdt) -> None:
-    recognition = parakeet.recognize(spoken([1, 2], PARAKEET_HZ), ["oui", "non"], "fr")
-    assert [round(unit.score, 1) for unit in recognition.aligned if unit] == [1.0, 1.0]
-    missing = parakeet.recognize(spoken([1, 2], PARAKEET_HZ), ["oui", "peut", "non"], "fr")
-    assert [round(unit.score) for unit in missing.aligned if unit] == [1, 0, 1]
-    assert missing.aligned[2] is not None
-    assert missing.aligned[2].from_seconds == pytest.approx(0.96, abs=0.09)
+def test_very_short_recordings_contain_nothing(sense_voice: SenseVoice, num_samples: int) -> None:
+    assert sense_voice.transcribe(np.zeros(num_samples, np.float32), "zh") == ()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("write", [write_sense_voice, write_parakeet])
 @pytest.mark.parametrize("damage", ["truncated", "not onnx", "vocabulary"])
-def test_a_damaged_recogniser_is_reported_each_time(tmp_path: Path, write: object, damage: str) -> None:
-    folder = write(tmp_path / "model")  # type: ignore[operator]
-    networks = sorted(folder.glob("*.onnx"))
-    for path in networks:
-        if damage == "truncated":
-            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-        if damage == "not onnx":
-            path.write_bytes(b"\x00" * 100)
+def test_a_damaged_recogniser_is_reported_each_time(tmp_path: Path, damage: str) -> None:
+    folder = write_sense_voice(tmp_path / "model")
+    network = folder / "model.int8.onnx"
+    if damage == "truncated":
+        network.write_bytes(network.read_bytes()[: network.stat().st_size // 2])
+    if damage == "not onnx":
+        network.write_bytes(b"\x00" * 100)
     if damage == "vocabulary":
-        next(folder.glob("*.txt")).write_text("a b c\n")
-    layout = "sense-voice" if write is write_sense_voice else "parakeet-tdt"
+        (folder / "tokens.txt").write_text("a b c\n")
     for _ in range(2):
         with pytest.raises(DamagedModelFile):
-            open_recognizer(AvailableRecognizer("it", frozenset(), layout, folder))
+            open_recognizer(AvailableRecognizer("it", frozenset(), folder))
 
 
 def test_a_sense_voice_network_without_its_metadata_is_reported(tmp_path: Path) -> None:
