@@ -1,6 +1,7 @@
 """Measures all engines on a GPU and writes one JSON. Needs no window and no network.
 
     python3 packaging/gpu_check.py --folder SCRATCH --out gpu.json
+    ... --quick                                         a first look of four minutes, without a model
     ... --minutes 9                                     stop after that time; the same command resumes
     ... --model FOLDER                                  an existing model instead of random ones
     ... --official CosyVoice --matcha Matcha-TTS        checkouts of the official implementation to compare with
@@ -34,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import studio  # noqa: F401 - configures how OpenMP threads wait, including in child processes
 from measurements.gpu.fastest import fastest_in_words
 from measurements.gpu.json_process import JsonProcess
-from measurements.gpu.plan import CheckRun, Form, Notes, again, early, late, preparing, write_json
+from measurements.gpu.plan import CheckRun, Form, Notes, again, early, late, preparing, quick, write_json
 
 GENERATIONS = ("cosyvoice3", "cosyvoice2")
 # Import names.
@@ -45,6 +46,7 @@ PACKAGES = (
 _CHILD = Path(__file__).with_name("measurements") / "gpu" / "model_check.py"
 # Reserved for ending a process and saving the results.
 _LAST_SECONDS = 15.0
+_QUICK_MINUTES = 4.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str]) -> int:
         _say(f"Missing packages: {', '.join(missing)}. Install them, or add their wheels to the path.")
         return 20
     asked.folder.mkdir(parents=True, exist_ok=True)
+    if asked.quick and asked.minutes is None:
+        asked.minutes = _QUICK_MINUTES
     most_seconds = math.inf if asked.minutes is None else 60 * asked.minutes - _LAST_SECONDS
     facts = {"device": asked.device, "is_small": asked.small, "tokens": asked.tokens, "rounds": _rounds(asked)}
     facts |= {"modules": asked.modules, "model": None if asked.model is None else str(asked.model.resolve())}
@@ -83,6 +87,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _take_all(check_run: CheckRun, asked: argparse.Namespace) -> None:
+    if asked.quick:
+        check_run.take(_names(asked)[0], quick())
+        return
     precisions: tuple[str, ...] = ()
     if asked.official is not None:
         precisions = ("float32",) if asked.device == "cpu" else ("float32", "float16")
@@ -144,6 +151,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         "--folder", type=Path, required=True, help="folder for random models, built engines and results"
     )
     parser.add_argument("--minutes", type=float, help="stop after this time; the same command resumes")
+    parser.add_argument(
+        "--quick", action="store_true", help="only see whether each part runs and how fast, in 4 minutes"
+    )
     parser.add_argument("--model", type=Path, help="a model folder to check instead of random ones")
     parser.add_argument("--generations", nargs="+", default=GENERATIONS, choices=GENERATIONS)
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1, part of a GPU's name, or cpu")

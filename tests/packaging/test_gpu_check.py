@@ -19,6 +19,7 @@ from measurements.gpu.json_process import ProcessLost
 from measurements.gpu.material import official_cuts
 from measurements.gpu.official import OfficialProcess, Whereabouts
 from measurements.gpu.our_side import material_of
+from measurements.gpu.plan import QUICK_PARTS
 from measurements.gpu.ratios import ROWS, Row, compare
 from measurements.gpu.whole_requests import PeakMemory, taken_bytes
 from studio.engines.machine import processor
@@ -128,6 +129,27 @@ def test_everything_is_in_the_json(
     capsys.readouterr()
     assert gpu_check.main(arguments) == 0
     assert " …" not in capsys.readouterr().err, "all is known"
+
+
+@pytest.mark.slow
+def test_the_quick_check_runs_every_part(reference: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, out = reference / "cosyvoice3" / "checkpoint", tmp_path / "gpu.json"
+    arguments = ["--folder", str(tmp_path / "scratch"), "--model", str(model), "--device", "cpu", "--small"]
+    assert gpu_check.main([*arguments, "--quick", "--threads", "1", "--out", str(out)]) == 0, capsys.readouterr().err
+    found = {entry["step"]: entry for entry in json.loads(out.read_text())["models"][model.resolve().name]["quick"]}
+    assert list(found) == list(QUICK_PARTS)
+    assert found["captured_graphs"]["errors"] == []
+    assert found["captured_graphs"]["num_graphs"] > 0
+    assert all(
+        matrix["relative_error"] < 1e-5
+        for name, matrix in found["int8"].items()
+        if name != "step_seconds" and name != "step"
+    )
+    assert found["speech_lm"]["float32"]["graph_error"] < 1e-4
+    assert found["speech_lm"]["float32"]["same_tokens"] == 1.0
+    assert found["flow"]["graph float32"]["relative_error"] < 1e-4
+    assert found["vocoder"]["GraphedVocoder"]["cold_ms"] > 0
+    assert found["profile"]["flow_chunk"]["num_kernels"] > 0
 
 
 @pytest.mark.slow

@@ -29,9 +29,12 @@ from measurements.gpu.candidates import Entry, Exam, described, fastest, forget
 from measurements.gpu.json_process import ProcessLost
 from measurements.gpu.official import OfficialProcess, Whereabouts
 from measurements.gpu.our_side import OurSide, material_of
+from measurements.gpu.quick import SMALL as SMALL_PARTS
+from measurements.gpu.quick import QuickCheck, Sizes
 from measurements.gpu.ratios import ROWS, compare, small
 from measurements.gpu.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
 from measurements.random_models.checkpoint import write_random_checkpoint
+from measurements.random_models.reference_sizes import released_plan
 from studio.engines.candidate import MODULES, EngineBackend, EngineTarget, all_candidates, references_of
 from studio.engines.machine import device_named, free_bytes
 from studio.engines.memory_plan import CONTEXT_BYTES, GPU_STAGES, plan_memory
@@ -39,7 +42,7 @@ from studio.engines.reference_io import read_reference, record_reference
 from studio.engines.stage import Device, Stage
 from studio.engines.task import TrialSize
 from studio.model.checkpoint import open_checkpoint
-from studio.model.config import Precision
+from studio.model.config import Precision, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import configure_torch, set_device
 
@@ -80,6 +83,10 @@ class ModelCheck:
         """Write full-size random weights unless they exist."""
         write_random_checkpoint(self.folder, generation, for_official=for_official)
         yield {"bytes": sum(path.stat().st_size for path in self.folder.glob("*.pt"))}
+
+    def quick(self, part: str) -> Iterator[Entry]:
+        """Run a part of the quick check, which needs no model folder."""
+        yield from self._quick.part(part)
 
     def forms(self) -> Iterator[Entry]:
         yield {
@@ -158,6 +165,13 @@ class ModelCheck:
     @cached_property
     def _subject(self) -> EngineTarget:
         return EngineTarget(open_checkpoint(self.folder), self.place)
+
+    @cached_property
+    def _quick(self) -> QuickCheck:
+        sizes = open_checkpoint(self.folder) if self.folder.is_dir() else released_plan(self.folder.name)
+        assert isinstance(sizes.speech_lm, SpeechLMConfig)
+        device = torch.device(self.place.torch_name)
+        return QuickCheck(sizes.speech_lm, sizes.flow, sizes.vocoder, device, SMALL_PARTS if self.is_small else Sizes())
 
     @cached_property
     def _candidates(self) -> tuple[EngineBackend, ...]:

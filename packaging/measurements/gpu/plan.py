@@ -22,6 +22,16 @@ _STARTING_SECONDS = 180.0
 _EARLY_FORMS = ("bfloat16", "int8", "float16", "float32")
 # Engines that propose tokens. They gain nothing with random weights, whose tokens do not repeat.
 _PROPOSING = ("speculative", "dspark")
+# Parts of the quick check, most important first, with the seconds below which a part is not started.
+QUICK_PARTS = {
+    "machine": 5.0,
+    "captured_graphs": 15.0,
+    "int8": 20.0,
+    "speech_lm": 45.0,
+    "flow": 45.0,
+    "vocoder": 20.0,
+    "profile": 20.0,
+}
 _STAGES = ("speech-lm", "flow", "vocoder", "speech-tokenizer", "speaker-encoder")
 
 
@@ -79,6 +89,11 @@ def preparing(generation: str | None, *, for_official: bool) -> Iterator[Step]:
         yield Step("model", name, "model", order, least_seconds=30.0)
     yield Step("forms", "forms", "forms")
     yield Step("recording", "recording", "recording")
+
+
+def quick() -> Iterator[Step]:
+    for name, seconds in QUICK_PARTS.items():
+        yield Step("quick[]", name, "quick", {"part": name}, least_seconds=seconds)
 
 
 def early(forms: Sequence[Form], precisions: Sequence[str]) -> Iterator[Step]:
