@@ -344,9 +344,9 @@ class Session(QObject):
             return self.services.start_worker
 
         def connect() -> Worker:
-            from studio.remote.dialects import worker_of  # noqa: PLC0415 - after the first paint
+            from studio.remote.open_worker import open_worker  # noqa: PLC0415 - after the first paint
 
-            return worker_of(server)
+            return open_worker(server)
 
         return connect
 

@@ -80,8 +80,8 @@ def speaking_place(arguments: argparse.Namespace, command_context: CommandContex
     """
     if arguments.server is None:
         return model_folder(arguments.model), command_context
-    from studio.remote.dialects import worker_of  # noqa: PLC0415 - slow to import
-    from studio.remote.openai_worker import describe  # noqa: PLC0415
+    from studio.remote.open_worker import open_worker  # noqa: PLC0415 - slow to import
+    from studio.remote.other_worker import describe  # noqa: PLC0415
     from studio.remote.probing import probe, probe_other  # noqa: PLC0415
 
     address = ServerAddress(normalized_url(arguments.server), arguments.token_file)
@@ -95,7 +95,7 @@ def speaking_place(arguments: argparse.Namespace, command_context: CommandContex
         folder = Path(describe(address).folder)
     else:
         folder = Path(probe(address, token).description.folder)
-    return folder, replace(command_context, start_worker=lambda: worker_of(address))
+    return folder, replace(command_context, start_worker=lambda: open_worker(address))
 
 
 def _model_of_triton(choice: str | None, host: str, models: Sequence[str]) -> str:

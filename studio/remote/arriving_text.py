@@ -1,119 +1,94 @@
-"""Speech of text that arrives in pieces, as one request for each group of complete sentences.
-
-Decision: this computer finds the ends of sentences, and what has arrived while one group is spoken is the next group.
-Reason: it works with every kind of server, over one-way requests that can be repeated. Alternative: a connection in both
-directions, whose text would be lost with it.
-"""
+"""Text of a request that arrives in pieces, from a keyboard, another program or another computer."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
 
-from studio.pipeline.request import NetworkFigures, SynthesisReport, SynthesisRequest
+from studio.errors import BadRequest
 from studio.text.layout import Layout
 from studio.text.split import IncrementalSplitter
 from studio.text.tags import COSYVOICE3_TAGS
-from studio.worker import protocol
-from studio.worker.protocol import Event
 
-_END = None
+_T = TypeVar("_T")
 
 
 class ArrivingText:
-    """Text of one request. ``add`` and ``end`` are called while ``speak`` runs."""
+    """Can be read while it arrives, and again from its start if its request is repeated. Used on one event loop."""
 
-    def __init__(self) -> None:
-        self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        self._splitter = IncrementalSplitter(COSYVOICE3_TAGS)
-        self._is_over = False
+    def __init__(self, *, max_characters: int | None = None) -> None:
+        self._max_characters = max_characters
+        self._pieces: list[str] = []
+        self._num_characters = 0
+        self.is_over = False
+        self._changed = asyncio.Event()
 
-    def add(self, text: str) -> None:
-        self._pieces.put_nowait(text)
+    def __str__(self) -> str:
+        """Return what has arrived."""
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """Append ``piece``. Raise ``BadRequest`` if the text is longer than ``max_characters``."""
+        self._num_characters += len(piece)
+        if self._max_characters is not None and self._num_characters > self._max_characters:
+            raise BadRequest(
+                "The text is longer than {number} characters.", remedy="Split it.", number=self._max_characters
+            )
+        self._pieces.append(piece)
+        self._changed.set()
 
     def end(self) -> None:
-        self._pieces.put_nowait(_END)
+        self.is_over = True
+        self._changed.set()
 
-    async def speak(
-        self, command: protocol.Synthesize, answer: Callable[[protocol.Synthesize], Awaitable[Event]]
-    ) -> Event:
-        """Return the last event: ``answer`` speaks each group. Raise its errors."""
-        began = time.perf_counter()
-        reports: list[tuple[float, SynthesisReport]] = []
-        while not self._is_over:
-            text = await self._next_group()
-            if reports and not _is_speakable(text):  # the end
-                break
-            waited = time.perf_counter() - began
-            event = await answer(
-                replace(command, request=_part(command.request, text, len(reports)), text_arrives=False)
-            )
-            if not isinstance(event, protocol.Finished):
-                return event
-            reports.append((waited, event.report))
-        return protocol.Finished(command.request_id, _joined(reports, time.perf_counter() - began))
+    async def batches(self) -> AsyncIterator[list[str]]:
+        """Yield all pieces that have arrived, and then those that arrive together, until the end."""
+        position = 0
+        while True:
+            if batch := self._pieces[position:]:
+                position += len(batch)
+                yield batch
+            elif self.is_over:
+                return
+            else:
+                self._changed.clear()
+                await self._changed.wait()
 
-    async def _next_group(self) -> str:
-        """Return the sentences that are complete, at least one unless the text is over."""
+    async def pieces(self) -> AsyncIterator[str]:
+        """Yield each piece as it arrives, until the end."""
+        async for batch in self.batches():
+            for piece in batch:
+                yield piece
+
+    async def sentences(self) -> AsyncIterator[str]:
+        """Yield each sentence as soon as it is complete. Joined, they are the text. Each has something to speak."""
+        splitter = IncrementalSplitter(COSYVOICE3_TAGS)
         text = ""
-        while not self._is_over and (not _is_speakable(text) or not self._pieces.empty()):
-            piece = await self._pieces.get()
-            self._is_over = piece is _END
-            text += "".join(self._splitter.finish() if piece is None else self._splitter.feed(piece))
-        return text
+        async for piece in self.pieces():
+            for part in splitter.feed(piece):
+                text += part
+                if _is_speakable(text):
+                    yield text
+                    text = ""
+        text += "".join(splitter.finish())
+        if _is_speakable(text):
+            yield text
+
+
+async def run_beside(main: Coroutine[Any, Any, _T], side: Coroutine[Any, Any, None]) -> _T:
+    """Return the result of ``main``, beside which ``side`` runs. An error of either ends both."""
+    tasks = asyncio.create_task(main), asyncio.create_task(side)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if tasks[1].done():
+            tasks[1].result()
+        return await tasks[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _is_speakable(text: str) -> bool:
     return Layout.of(text, COSYVOICE3_TAGS).is_speakable(0, len(text))
-
-
-def _part(request: SynthesisRequest, text: str, index: int) -> SynthesisRequest:
-    """Return the request for a group. Only the first one begins the speech; each has a seed of its own."""
-    if index == 0:
-        return replace(request, text=text)
-    seed = (request.seed * 1_000_003 + index) % (1 << 63)
-    return replace(request, text=text, seed=seed, trims_leading_silence=False)
-
-
-def _joined(parts: Sequence[tuple[float, SynthesisReport]], total_seconds: float) -> SynthesisReport:
-    """Return the report of the whole. Each part has its start, in seconds since the beginning."""
-    waited, first = parts[0]
-    reports = [report for _, report in parts]
-    stages: dict[str, float] = {}
-    evidence, audio_seconds = [], 0.0
-    for report in reports:
-        for stage, seconds in report.stages.items():
-            stages[stage] = stages.get(stage, 0.0) + seconds
-        for each in report.evidence:
-            start, end = each.from_seconds + audio_seconds, each.to_seconds + audio_seconds
-            evidence.append(replace(each, from_seconds=start, to_seconds=end))
-        audio_seconds += report.audio_seconds
-    return replace(
-        reports[-1],
-        first_audio_seconds=waited + first.first_audio_seconds,
-        audio_seconds=audio_seconds,
-        total_seconds=total_seconds,
-        num_speech_tokens=sum(report.num_speech_tokens for report in reports),
-        stages=stages,
-        spoken_text=tuple(text for report in reports for text in report.spoken_text),
-        warnings=first.warnings,
-        odd_lengths=tuple(odd for report in reports for odd in report.odd_lengths),
-        evidence=tuple(evidence),
-        voice_was_cached=first.voice_was_cached,
-        queue_seconds=first.queue_seconds,
-        network_seconds=first.network_seconds,
-        network=_joined_network(reports, audio_seconds),
-    )
-
-
-def _joined_network(reports: Sequence[SynthesisReport], audio_seconds: float) -> NetworkFigures | None:
-    figures = [(report.network, report.audio_seconds) for report in reports if report.network is not None]
-    if len(figures) < len(reports):
-        return None
-    return replace(
-        figures[0][0],
-        real_time_factor=sum(network.real_time_factor * seconds for network, seconds in figures) / audio_seconds,
-        delay_seconds=max(network.delay_seconds for network, _ in figures),
-    )

@@ -109,7 +109,7 @@ class Connection:
     def _refusal(self, answer: httpx2.Response, body: bytes) -> StudioError:
         """Return the error for an answer with an error status."""
         host = self.server.host
-        code, message = _error_of(body)
+        code, message = _read_error(body)
         match answer.status_code:
             case 401:
                 return ServerRefused(
@@ -141,7 +141,17 @@ class Connection:
         return ServerRefused("{host} refuses the request: {reason}.", host=host, reason=reason)
 
 
-def _error_of(body: bytes) -> tuple[str, str]:
+def incompatible_server(host: str, reason: ValueError) -> ServerRefused:
+    """Return the error for a server whose description cannot be read."""
+    return ServerRefused(
+        "{host} runs a version that does not fit this one ({reason}).",
+        remedy="Install the same version of Timbre Studio on both computers.",
+        host=host,
+        reason=reason,
+    )
+
+
+def _read_error(body: bytes) -> tuple[str, str]:
     """Return the code and the message of an error in the form of OpenAI's API, or empty texts."""
     try:
         error = parse_json(body)["error"]

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import httpx2
 
-from studio.errors import ServerRefused, StudioError
+from studio.errors import StudioError
 from studio.pipeline.request import EngineDescription
-from studio.remote import wire
+from studio.remote import openai_wire, wire
 from studio.remote.address import ServerAddress, descriptions_folder
-from studio.remote.connection import Connection
+from studio.remote.connection import Connection, incompatible_server
 from studio.remote.model_description import keep_description
-from studio.remote.openai_worker import MODELS_PATH, VOICES_PATH
-from studio.remote.triton_connection import TritonConnection
+from studio.remote.triton_worker import TritonConnection
 
 _HEALTH_PATH = "/healthz"
 _NUM_ROUND_TRIPS = 5
@@ -56,26 +55,19 @@ async def _probe_triton(address: ServerAddress, token: str | None) -> OtherServe
 async def _probe_other(address: ServerAddress, token: str | None) -> OtherServer:
     async with Connection(address, token) as connection:
         try:
-            models = await connection.json("GET", MODELS_PATH)
+            models = await connection.json("GET", openai_wire.MODELS_PATH)
             try:
-                voices = await connection.json("GET", VOICES_PATH)
+                voices = await connection.json("GET", openai_wire.VOICES_PATH)
             except StudioError:  # not part of OpenAI's API
                 voices = None
         except httpx2.TransportError as error:
             raise connection.unreachable(error) from error
     if not isinstance(models, dict) or not isinstance(models.get("data"), list):
         raise connection.unknown_answer()
-    return OtherServer(_names(models["data"]), _names(voices.get("voices") if isinstance(voices, dict) else voices))
-
-
-def _names(entries: object) -> tuple[str, ...]:
-    """Return the names in a list of names, or of objects with an id or a name."""
-    names = []
-    for entry in entries if isinstance(entries, list) else []:
-        name = entry.get("id", entry.get("name")) if isinstance(entry, dict) else entry
-        if isinstance(name, str) and name:
-            names.append(name)
-    return tuple(names)
+    return OtherServer(
+        openai_wire.read_names(models["data"]),
+        openai_wire.read_names(voices.get("voices") if isinstance(voices, dict) else voices),
+    )
 
 
 async def _probe(address: ServerAddress, token: str | None) -> ServerFacts:
@@ -91,15 +83,5 @@ async def _probe(address: ServerAddress, token: str | None) -> ServerFacts:
         except httpx2.TransportError as error:
             raise connection.unreachable(error) from error
         except ValueError as error:
-            raise unfit(address, error) from error
+            raise incompatible_server(address.host, error) from error
     return ServerFacts(address, description, min(round_trips))
-
-
-def unfit(address: ServerAddress, reason: ValueError) -> ServerRefused:
-    """Return the error for a server whose description cannot be read."""
-    return ServerRefused(
-        "{host} runs a version that does not fit this one ({reason}).",
-        remedy="Install the same version of Timbre Studio on both computers.",
-        host=address.host,
-        reason=reason,
-    )

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 
 from studio.errors import UnreadableClip
 from studio.storage.disk import require_regular_file
 
+_MAX_KNOWN = 1024
 
-class VoiceHashes:
-    """SHA-256 of voice files, computed once for each version of a file."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[Path, int, int], str] = {}
+def clip_sha256(clip: Path) -> str:
+    """Return the SHA-256 of a clip, computed once for each version of the file. Raise ``UnreadableClip``."""
+    try:
+        require_regular_file(clip)
+        facts = clip.stat()
+        return _sha256(clip, facts.st_size, facts.st_mtime_ns)
+    except OSError as error:
+        raise UnreadableClip(
+            "{file} cannot be read ({reason}).", remedy="Add the voice again.", file=clip.name, reason=error
+        ) from error
 
-    def of(self, clip: Path) -> str:
-        """Return the hash of a file. Raise ``UnreadableClip``."""
-        try:
-            require_regular_file(clip)
-            facts = clip.stat()
-            key = (clip, facts.st_size, facts.st_mtime_ns)
-            if key not in self._known:
-                with clip.open("rb") as file:
-                    self._known[key] = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise UnreadableClip(
-                "{file} cannot be read ({reason}).", remedy="Add the voice again.", file=clip.name, reason=error
-            ) from error
-        return self._known[key]
+
+@lru_cache(_MAX_KNOWN)
+def _sha256(clip: Path, _size: int, _modified: int) -> str:
+    with clip.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

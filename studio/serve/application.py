@@ -11,7 +11,6 @@ from fastapi import FastAPI, File, Form, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.types import Receive, Scope, Send
 
 import studio
 from studio.errors import BadRequest, StudioError
@@ -20,7 +19,7 @@ from studio.serve.access import AccessControl, AccessRules
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved
 from studio.serve.engine_api import EngineApi
-from studio.serve.errors import error_body, error_response
+from studio.serve.errors import error_body, error_response, invalid_field
 from studio.serve.live_text import LiveText
 from studio.serve.responses import SpeechResponse
 from studio.serve.schemas import (
@@ -74,17 +73,15 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
                 "An audio file cannot contain word times.", remedy="Request the stream_format “json” or “sse”."
             )
         synthesis = await service.request(body, body.input)
-        return _Streamed(
-            SpeechResponse(
-                lambda: service.speak(synthesis, client_key(request)),
-                format_name=body.response_format,
-                sample_rate=body.sample_rate,
-                stream_format=body.stream_format,
-                text=synthesis.text,
-                requested_words=service.requested_words(body),
-                on_end=service.count_end,
-                retry_after=lambda: service.queue.retry_after_seconds,
-            )
+        return SpeechResponse(
+            lambda: service.speak(synthesis, client_key(request)),
+            format_name=body.response_format,
+            sample_rate=body.sample_rate,
+            stream_format=body.stream_format,
+            text=synthesis.text,
+            requested_words=service.requested_words(body),
+            on_end=service.count_end,
+            retry_after=lambda: service.queue.retry_after_seconds,
         )
 
     @app.post("/v1/audio/conversions", response_class=Response)
@@ -112,14 +109,12 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
             stack.close()
             service.count_end(served, error)
 
-        return _Streamed(
-            SpeechResponse(
-                lambda: service.convert(converted, client_key(request)),
-                format_name=response_format,
-                sample_rate=sample_rate,
-                on_end=end,
-                retry_after=lambda: service.queue.retry_after_seconds,
-            )
+        return SpeechResponse(
+            lambda: service.convert(converted, client_key(request)),
+            format_name=response_format,
+            sample_rate=sample_rate,
+            on_end=end,
+            retry_after=lambda: service.queue.retry_after_seconds,
         )
 
     @app.get("/v1/audio/styles")
@@ -205,30 +200,12 @@ def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        return await studio_error(request, _invalid_request(error))
+        return await studio_error(request, invalid_field(error.errors(), skips=1))
 
     @app.exception_handler(HTTPException)
     async def http_error(_request: Request, error: HTTPException) -> Response:
         body = error_body(BadRequest("{reason}.", reason=error.detail))
         return JSONResponse(body, error.status_code, error.headers)
-
-
-def _invalid_request(error: RequestValidationError) -> BadRequest:
-    """Return an error that names the first invalid field, without its value, which could be a text."""
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"][1:]) or "body"
-    return BadRequest("The field “{field}” is invalid: {reason}.", field=field, reason=first["msg"])
-
-
-class _Streamed(Response):
-    """Lets FastAPI return a ``SpeechResponse``, which is an ASGI application."""
-
-    def __init__(self, response: SpeechResponse) -> None:
-        super().__init__()
-        self._response = response
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._response(scope, receive, send)
 
 
 def _voice_info(voice: Voice) -> VoiceInfo:

@@ -20,11 +20,12 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.remote.resumable_request import Interrupted, ResumableRequest
 from studio.serve.fair_queue import FairQueue
 from studio.worker.request_handle import Callbacks, RequestHandle
 
-# How often a request is started again after its worker has ended.
-_MAX_ATTEMPTS = 3
+# Delays before a request starts again after its worker has ended.
+_RETRY_SECONDS = (0.0, 0.0)
 
 
 class SpeechBackend(Protocol):
@@ -64,15 +65,11 @@ class SpeechTimes:
         return time.perf_counter() - self.arrived
 
 
-Begin = Callable[[SpeechBackend], RequestHandle]
-
-
 class ServedSpeech:
     """Audio of one request. The worker produces it at full speed, even if the client reads slowly.
 
     If the worker ends, the request starts again with the same seed in a new worker, and the samples that have been
-    delivered are skipped: the audio of a request does not depend on the number of attempts. A request with
-    ``can_restart`` False fails instead, because its text has been consumed.
+    delivered are skipped: the audio of a request does not depend on the number of attempts.
     """
 
     def __init__(
@@ -80,9 +77,8 @@ class ServedSpeech:
         backend: SpeechBackend,
         queue: FairQueue,
         client: str,
-        begin: Begin,
+        begin: Callable[[SpeechBackend], RequestHandle],
         *,
-        can_restart: bool = True,
         on_restart: Callable[[], None] = lambda: None,
     ) -> None:
         self.times = SpeechTimes()
@@ -91,10 +87,8 @@ class ServedSpeech:
         self._queue = queue
         self._client = client
         self._begin = begin
-        self._attempts = _MAX_ATTEMPTS if can_restart else 1
-        self._on_restart = on_restart
+        self._request = ResumableRequest(_RETRY_SECONDS, on_restart, compares=False)
         self._chunks: asyncio.Queue[AudioChunk | None] = asyncio.Queue()
-        self._num_samples = 0
         queue.require_place()
         self._task = asyncio.create_task(self._produce())
 
@@ -115,36 +109,20 @@ class ServedSpeech:
         try:
             async with self._queue.slot(self._client):
                 self.times.waited = self.times.now()
-                await self._run()
+                await self._request.run(self._attempt)
         finally:
             self._chunks.put_nowait(None)
 
-    async def _run(self) -> None:
-        for attempt in range(1, self._attempts + 1):
-            try:
-                await self._run_once()
-            except WorkerDied:
-                if attempt == self._attempts:
-                    raise
-                self._on_restart()
-            else:
-                return
-
-    async def _run_once(self) -> None:
-        num_to_skip = self._num_samples
-        async with self._begin(self._backend) as handle:
-            async for chunk in handle:
-                skipped = min(num_to_skip, len(chunk.samples))
-                num_to_skip -= skipped
-                if skipped < len(chunk.samples):
-                    self._pass_on(chunk, skipped)
-            self.report = await handle.finished()
+    async def _attempt(self) -> None:
+        try:
+            async with self._begin(self._backend) as handle:
+                async for chunk in handle:
+                    if (rest := self._request.new_part(chunk)) is not None:
+                        if self.times.first_audio is None:
+                            self.times.first_audio = self.times.now()
+                        self._chunks.put_nowait(rest)
+                self.report = await handle.finished()
+        except WorkerDied as error:
+            raise Interrupted(error) from error
         if self.report is None:
             raise Cancelled
-
-    def _pass_on(self, chunk: AudioChunk, start: int) -> None:
-        if self.times.first_audio is None:
-            self.times.first_audio = self.times.now()
-        samples = chunk.samples[start:]
-        self._num_samples += len(samples)
-        self._chunks.put_nowait(AudioChunk(samples, chunk.sample_rate, chunk.sentence_index, chunk.num_sentences))

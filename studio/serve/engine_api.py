@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,13 +18,14 @@ from fastapi import Path as PathPart
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 import studio
-from studio.errors import BadRequest
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import ConversionRequest, KnownTokens, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote import wire
+from studio.remote.arriving_text import ArrivingText
 from studio.remote.records import encode
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved
+from studio.serve.errors import invalid_field
 from studio.serve.event_stream import EventStream, Put
 from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
@@ -61,7 +63,7 @@ class KnownTokensBody(BaseModel):
 
 
 class EngineSpeechBody(BaseModel):
-    """A ``SynthesisRequest``."""
+    """A ``SynthesisRequest``. With a ``text_id``, the text follows in requests with this id."""
 
     text: str = Field(max_length=MAX_INPUT)
     voice: VoiceBody
@@ -77,9 +79,10 @@ class EngineSpeechBody(BaseModel):
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
     known_tokens: list[KnownTokensBody] = Field([], max_length=_MAX_SENTENCES)
+    text_id: str | None = Field(None, max_length=100)
 
     def request(self, voice: VoiceReference) -> SynthesisRequest:
-        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
+        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "text_id"}
         sampling = None if self.sampling is None else SamplingOptions(**self.sampling.model_dump())
         known = tuple(KnownTokens(known.spoken_text, tuple(known.speech_tokens)) for known in self.known_tokens)
         return SynthesisRequest(**values | {"voice": voice, "sampling": sampling, "known_tokens": known})
@@ -95,6 +98,13 @@ class EngineConversionBody(BaseModel):
     quality: Quality = Quality.EXACT
 
 
+class TextBody(BaseModel):
+    """Pieces of a text that arrives."""
+
+    pieces: list[str] = []
+    is_over: bool = False
+
+
 class SpellingBody(BaseModel):
     text: str = Field(max_length=MAX_INPUT)
 
@@ -105,11 +115,13 @@ class EngineApi:
     def __init__(self, service: SpeechService, voices: ReceivedVoices | None = None) -> None:
         self._service = service
         self._voices = voices or ReceivedVoices()
+        self._texts: dict[str, ArrivingText] = {}
 
     def add_to(self, app: FastAPI) -> None:
         app.add_api_route(wire.ENGINE_PATH, self.engine, methods=["GET"])
         app.add_api_route(wire.VOICES_PATH + "/{sha256}", self.add_voice, methods=["POST"], status_code=204)
         app.add_api_route(wire.SPEECH_PATH, self.speech, methods=["POST"], response_class=Response)
+        app.add_api_route(wire.TEXTS_PATH + "/{text_id}", self.add_text, methods=["POST"], status_code=204)
         app.add_api_route(wire.CONVERSION_PATH, self.conversion, methods=["POST"], response_class=Response)
         app.add_api_route(wire.PREPARATION_PATH, self.preparation, methods=["POST"], response_class=Response)
         app.add_api_route(wire.SPELLING_PATH, self.spelling, methods=["POST"])
@@ -137,7 +149,20 @@ class EngineApi:
         """Speak a text; the answer is a stream of events."""
         synthesis = body.request(await self._reference(body.voice))
         hooks = _StreamHooks()
-        return self._stream(self._service.speak(synthesis, client_key(request), hooks=hooks.callbacks), hooks)
+        text = None if body.text_id is None else ArrivingText(max_characters=MAX_INPUT)
+        answer = self._stream(self._service.speak(synthesis, client_key(request), text, hooks.callbacks), hooks)
+        if body.text_id is not None and text is not None:
+            self._texts[body.text_id] = text
+            answer.when_over = partial(self._texts.pop, body.text_id, None)
+        return answer
+
+    async def add_text(self, text_id: str, body: TextBody) -> None:
+        """Append to a text that arrives. That of speech which has ended is ignored."""
+        if text := self._texts.get(text_id):
+            for piece in body.pieces:
+                text.add(piece)
+            if body.is_over:
+                text.end()
 
     async def conversion(
         self, request: Request, file: Annotated[UploadFile, File()], options: Annotated[str, Form(max_length=10_000)]
@@ -233,6 +258,4 @@ def _conversion_options(text: str) -> EngineConversionBody:
     try:
         return EngineConversionBody.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise BadRequest("The field “{field}” is invalid: {reason}.", field=field, reason=first["msg"]) from None
+        raise invalid_field(error.errors()) from None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from fastapi.responses import JSONResponse
 
-from studio.errors import StudioError, TooManyRequests
+from studio.errors import BadRequest, StudioError, TooManyRequests
 
 _CLIENT_ERROR, _SERVER_ERROR = "invalid_request_error", "server_error"
 _STATUS_OF_CODE = {
@@ -43,3 +46,12 @@ def error_response(error: StudioError, *, retry_after_seconds: int | None = None
     if isinstance(error, TooManyRequests) and retry_after_seconds is None:
         headers["Retry-After"] = "1"
     return JSONResponse(error_body(error), status_of(error), headers)
+
+
+def invalid_field(errors: Sequence[Any], *, skips: int = 0) -> BadRequest:
+    """Return the error for the first of Pydantic's ``errors``, without the value, which could be a text.
+
+    ``skips`` is the number of parts of its location before the name of the field.
+    """
+    field = ".".join(str(part) for part in errors[0]["loc"][skips:]) or "body"
+    return BadRequest("The field “{field}” is invalid: {reason}.", field=field, reason=errors[0]["msg"])

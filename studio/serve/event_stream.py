@@ -29,7 +29,7 @@ class EventStream(Response):
 
     def __init__(self, produce: Callable[[Put], Awaitable[None]]) -> None:
         super().__init__()
-        self.when_over: Callable[[], None] = lambda: None
+        self.when_over: Callable[[], object] = lambda: None
         self._produce = produce
         self._began = time.perf_counter()
         self._frames: asyncio.Queue[bytes | None] = asyncio.Queue()

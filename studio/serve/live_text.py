@@ -12,16 +12,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 
 from studio.errors import BadRequest, InternalError, StudioError
+from studio.remote.arriving_text import ArrivingText, run_beside
 from studio.serve.backend import ServedSpeech
 from studio.serve.encoders import StreamEncoder, new_encoder
-from studio.serve.errors import error_body
+from studio.serve.errors import error_body, invalid_field
 from studio.serve.schemas import MAX_INPUT, FormatName, SpeechOptionsBody
 from studio.serve.service import SpeechService
 from studio.serve.word_times import RequestedWords
@@ -51,9 +51,10 @@ class LiveText:
         try:
             start = await self._read_start(socket)
             request = await self._service.request(start, None)
-            pieces: asyncio.Queue[str | None] = asyncio.Queue()
-            speech = self._service.speak(request, _client(socket), _texts(pieces))
-            await self._exchange(socket, start, speech, pieces, self._service.requested_words(start))
+            text = ArrivingText(max_characters=MAX_INPUT)
+            speech = self._service.speak(request, _client(socket), text)
+            sending = _send_audio(socket, start, speech, text, self._service.requested_words(start))
+            await run_beside(sending, _read_text(socket, text))
         except StudioError as error:
             failure = error
         except WebSocketDisconnect:
@@ -70,28 +71,6 @@ class LiveText:
                     await socket.send_json({"type": "error", **error_body(failure)})
                 await socket.close()
 
-    async def _exchange(
-        self,
-        socket: WebSocket,
-        start: StartMessage,
-        speech: ServedSpeech,
-        pieces: asyncio.Queue[str | None],
-        requested_words: RequestedWords | None,
-    ) -> None:
-        """Receive text and send audio until the end of the audio. Raise any error of either."""
-        text: list[str] = []
-        reading = asyncio.create_task(_read_text(socket, pieces, text))
-        sending = asyncio.create_task(_send_audio(socket, start, speech, text, requested_words))
-        try:
-            await asyncio.wait((reading, sending), return_when=asyncio.FIRST_COMPLETED)
-            if reading.done():
-                reading.result()
-            await sending
-        finally:
-            for task in (reading, sending):
-                task.cancel()
-            await asyncio.gather(reading, sending, return_exceptions=True)
-
     async def _read_start(self, socket: WebSocket) -> StartMessage:
         values = await _read_message(socket, _START_SECONDS)
         if values.pop("type", None) != "start":
@@ -99,50 +78,29 @@ class LiveText:
         try:
             return StartMessage.model_validate(values)
         except ValidationError as error:
-            first = error.errors()[0]
-            raise BadRequest(
-                "The field “{field}” is invalid: {reason}.",
-                field=".".join(map(str, first["loc"])),
-                reason=first["msg"],
-            ) from None
+            raise invalid_field(error.errors()) from None
 
 
-async def _read_text(socket: WebSocket, pieces: asyncio.Queue[str | None], received: list[str]) -> None:
-    """Forward text to ``pieces`` until the client ends it, and record it in ``received``.
-
-    Raise ``BadRequest`` and ``WebSocketDisconnect``.
-    """
-    num_letters = 0
-    while True:
+async def _read_text(socket: WebSocket, text: ArrivingText) -> None:
+    """Add what the client sends to ``text``, until the client leaves. Raise ``BadRequest``, ``WebSocketDisconnect``."""
+    while not text.is_over:
         values = await _read_message(socket, _TEXT_SECONDS)
         match values.get("type"), values.get("text"):
-            case "text", str(text):
-                num_letters += len(text)
-                if num_letters > MAX_INPUT:
-                    raise BadRequest(
-                        "The text is longer than {number} characters.", remedy="Split it.", number=MAX_INPUT
-                    )
-                received.append(text)
-                pieces.put_nowait(text)
+            case "text", str(piece):
+                text.add(piece)
             case "end", _:
-                pieces.put_nowait(None)
-                break
+                text.end()
             case _:
                 raise BadRequest("A message must be of the type “text” or “end”.")
     while True:  # notice that the client disconnects
         await socket.receive_text()
 
 
-async def _texts(pieces: asyncio.Queue[str | None]) -> AsyncIterator[str]:
-    while (piece := await pieces.get()) is not None:
-        yield piece
-
-
 async def _send_audio(
     socket: WebSocket,
     start: StartMessage,
     speech: ServedSpeech,
-    text: list[str],
+    text: ArrivingText,
     requested_words: RequestedWords | None,
 ) -> None:
     encoder: StreamEncoder | None = None
@@ -160,7 +118,7 @@ async def _send_audio(
     assert report is not None
     done: dict[str, object] = {"type": "done", "audio_seconds": report.audio_seconds}
     if requested_words is not None:
-        words = await requested_words.words("".join(text), report)
+        words = await requested_words.words(str(text), report)
         done["words"] = None if words is None else [word.model_dump() for word in words]
     await socket.send_json(done)
 

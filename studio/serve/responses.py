@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from studio.errors import InternalError, StudioError, TooManyRequests
@@ -115,7 +116,7 @@ def _form(stream_format: StreamFormat, format_name: FormatName, sample_rate: int
             return JsonForm(format_name, sample_rate)
 
 
-class SpeechResponse:
+class SpeechResponse(Response):
     """Sends the audio of ``begin()``.
 
     An error before the first audio becomes a JSON error. Later errors abort the response. If the client
@@ -134,6 +135,7 @@ class SpeechResponse:
         on_end: Callable[[ServedSpeech | None, StudioError | None], None],
         retry_after: Callable[[], int],
     ) -> None:
+        super().__init__()
         self._begin = begin
         self._format_name = format_name
         self._sample_rate = sample_rate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from studio.export.line_checks import CheckQueue
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
+from studio.remote.arriving_text import ArrivingText
 from studio.serve.backend import ServedSpeech, SpeechBackend
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
@@ -122,19 +123,20 @@ class SpeechService:
         self,
         request: SynthesisRequest,
         client: str,
-        pieces: AsyncIterable[str] | None = None,
+        text: ArrivingText | None = None,
         hooks: Callbacks | None = None,
     ) -> ServedSpeech:
-        """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
-        return self._serve(
-            client,
-            lambda backend: backend.synthesize(request, pieces=pieces, hooks=hooks, in_batch=self._num_slots > 1),
-            can_restart=pieces is None,
-        )
+        """Start a request for ``client``, with ``text`` if it arrives in pieces. Raise ``TooManyRequests``."""
+
+        def begin(backend: SpeechBackend) -> RequestHandle:
+            pieces = None if text is None else text.pieces()
+            return backend.synthesize(request, pieces=pieces, hooks=hooks, in_batch=self._num_slots > 1)
+
+        return self._serve(client, begin)
 
     def convert(self, request: ConversionRequest, client: str, hooks: Callbacks | None = None) -> ServedSpeech:
         """Start a conversion for ``client``. Raise ``TooManyRequests`` if the queue is full."""
-        return self._serve(client, lambda backend: backend.convert(request, hooks=hooks), can_restart=True)
+        return self._serve(client, lambda backend: backend.convert(request, hooks=hooks))
 
     async def prepare_voice(
         self, voice: VoiceReference, client: str, on_progress: Callable[[str, float], None]
@@ -173,17 +175,11 @@ class SpeechService:
         """Return all metrics in Prometheus' text format."""
         return self.metrics.text(await self._backend.num_lost_workers())
 
-    def _serve(
-        self, client: str, begin: Callable[[SpeechBackend], RequestHandle], *, can_restart: bool
-    ) -> ServedSpeech:
-        speech = ServedSpeech(
-            self._backend, self.queue, client, begin, can_restart=can_restart, on_restart=self._count_restart
-        )
+    def _serve(self, client: str, begin: Callable[[SpeechBackend], RequestHandle]) -> ServedSpeech:
+        restarted = self.metrics.restarted_requests
+        speech = ServedSpeech(self._backend, self.queue, client, begin, on_restart=restarted.inc)
         self.metrics.requests.inc()
         return speech
-
-    def _count_restart(self) -> None:
-        self.metrics.restarted_requests.inc()
 
     def _require_model(self, name: str) -> None:
         if name.lower() not in _MODEL_ALIASES and name != self.model_name:

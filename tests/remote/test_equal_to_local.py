@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +23,13 @@ MODEL = resources() / "models" / "studio-mini"
 TEXT = "The captain folded the map. Then he looked toward the distant shore, and smiled."
 
 
-async def spoken(client: WorkerClient, request: SynthesisRequest) -> tuple[np.ndarray, SynthesisReport]:
-    handle = client.synthesize(request)
+async def spoken(client: WorkerClient, request: SynthesisRequest, *pieces: str) -> tuple[np.ndarray, SynthesisReport]:
+    async def arriving() -> AsyncIterator[str]:
+        for piece in pieces:
+            yield piece
+            await asyncio.sleep(0.05)
+
+    handle = client.synthesize(request, pieces=arriving() if pieces else None)
     samples = np.concatenate([chunk.samples async for chunk in handle])
     report = await handle.finished()
     assert report is not None
@@ -59,6 +65,13 @@ def test_another_computer_speaks_as_this_one() -> None:
                 assert report_there.spoken_text == report_here.spoken_text
                 assert report_there.network_seconds is not None
                 assert report_there.first_audio_seconds >= report_there.network_seconds
+            # Text that arrives in pieces, at another speed.
+            request = SynthesisRequest("", voice, seed=13, speed=0.9)
+            pieces = [TEXT[start : start + 7] for start in range(0, len(TEXT), 7)]
+            here, _ = await spoken(local, request, *pieces)
+            there, report_there = await spoken(remote, request, *pieces)
+            assert np.array_equal(there, here)
+            assert len(report_there.spoken_text) == 2
 
     with running_service.serve(library=library, folder=MODEL, start_worker=WorkerProcess) as running:
         asyncio.run(run(running.url))

@@ -39,7 +39,7 @@ def test_an_unknown_authority_is_said_without_further_attempts(
     address: ServerAddress, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (1000.0,))
+    monkeypatch.setattr("studio.remote.line_request._RETRY_SECONDS", (1000.0,))
     with pytest.raises(ServerUnreachable, match="does not trust") as raised:
         probe(address, None)
     assert "SSL_CERT_FILE" in raised.value.remedy

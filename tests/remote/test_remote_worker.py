@@ -38,6 +38,7 @@ from studio.remote.address import ServerAddress, write_token
 from studio.remote.remote_worker import RemoteWorker
 from studio.serve.running import Address
 from studio.text.styles import load_styles
+from studio.worker import protocol
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, StartTime
 
@@ -173,7 +174,7 @@ def test_a_broken_line_goes_on_where_it_was(service: RunningService, clip: Path,
 def test_a_line_that_cannot_go_on_fails_and_the_next_one_works(
     service: RunningService, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr("studio.remote.line_request._RETRY_SECONDS", (0.0, 0.0))
     heard = Heard()
 
     async def run() -> None:
@@ -251,37 +252,42 @@ def test_voices_are_prepared_recordings_converted_and_texts_spelled(
     assert stages == ["voice", "voice"]
 
 
-def test_text_that_arrives_is_spoken_sentence_by_sentence(
-    service: RunningService, models: list[FakeModel], clip: Path
+@pytest.mark.parametrize("limits", [[], [40_000], [30_000, 60_000]])
+def test_text_that_arrives_is_spoken_at_once_and_as_on_this_computer(
+    service: RunningService, clip: Path, limits: list[int]
 ) -> None:
-    is_heard = asyncio.Event()
+    """Also over a connection that breaks: the text that has arrived is sent again."""
 
-    async def pieces() -> AsyncIterator[str]:
-        yield "This is the first "
-        yield "sentence. Now"
-        await is_heard.wait()
-        for piece in (" comes the second", " one. ", "* * * ", "And the last"):
-            yield piece
+    async def speak_arriving(client: WorkerClient) -> tuple[np.ndarray, SynthesisReport]:
+        is_heard = asyncio.Event()
 
-    async def run() -> tuple[int, SynthesisReport | None]:
-        num_before = len(models[-1].requests) if models else 0
-        async with client_of(service.url) as client:
-            handle = client.synthesize(replace(request_with(clip, ""), seed=5), pieces=pieces())
-            async for _ in handle:
-                is_heard.set()
-            return num_before, await handle.finished()
+        async def pieces() -> AsyncIterator[str]:
+            yield "one two "
+            yield "three four five"
+            await is_heard.wait()
+            for piece in (" six", " seven ", "eight nine"):
+                yield piece
 
-    num_before, report = asyncio.run(run())
-    requests = models[-1].requests[num_before:]
-    texts = [request.text for request in requests if isinstance(request, SynthesisRequest)]
-    assert texts[0] == "This is the first sentence."
-    assert "".join(texts) == "This is the first sentence. Now comes the second one. * * * And the last"
-    assert len({request.seed for request in requests}) == len(requests)
-    assert requests[0].seed == 5
-    assert report is not None
-    assert report.spoken_text == tuple(texts)
-    assert report.audio_seconds == pytest.approx(0.1 * len("".join(texts).split()))
-    assert report.evidence[-1].to_seconds == pytest.approx(report.audio_seconds)
+        async with client:
+            await client.prepare_voice(request_with(clip).voice)
+            proxy.limits[:] = limits
+            handle = client.synthesize(request_with(clip, ""), pieces=pieces())
+            samples = []
+            async for chunk in handle:
+                samples.append(chunk.samples)
+                if len(samples) == 5:
+                    is_heard.set()
+            report = await handle.finished()
+            assert report is not None
+            return np.concatenate(samples), report
+
+    with breaking_proxy(service.port) as proxy:
+        there, report = asyncio.run(speak_arriving(client_of(proxy.url)))
+        assert proxy.num_broken == len(limits)
+        here, report_here = asyncio.run(speak_arriving(WorkerClient(Path("fake"), start_worker=ThreadWorker)))
+    assert np.array_equal(there, here)
+    assert len(here) == 9 * CHUNK_SAMPLES
+    assert inaudible(report) == inaudible(report_here)
     assert report.network is not None
 
 
@@ -335,7 +341,7 @@ def test_tokens_are_required_and_sent(serve: Serve, clip: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", ["nothing", "other"])
 def test_an_address_without_a_service_is_said(clip: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (0.0,))
+    monkeypatch.setattr("studio.remote.line_request._RETRY_SECONDS", (0.0,))
     with HubServer() as hub:
         url = "http://127.0.0.1:9" if kind == "nothing" else hub.url
         check_unusable(url, clip, kind)
@@ -356,3 +362,14 @@ def test_a_service_that_is_full_is_waited_for(serve: Serve, clip: Path) -> None:
                 return [await line.finished() for line in lines]
 
         assert all(asyncio.run(run()))
+
+
+def test_a_request_that_is_cancelled_in_the_moment_it_begins_ends(clip: Path) -> None:
+    worker = RemoteWorker(ServerAddress("http://127.0.0.1:9"))
+    worker.start()
+    worker._on_loop(
+        lambda: (worker._begin(protocol.Synthesize(1, request_with(clip))), worker._begin(protocol.Cancel(1)))
+    )
+    assert worker._events.get(timeout=10) == protocol.Cancelled(1)
+    worker.send(protocol.Shutdown())
+    worker.wait_exit()

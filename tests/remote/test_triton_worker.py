@@ -29,7 +29,7 @@ from studio.errors import (
 )
 from studio.pipeline.request import ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote.address import ServerAddress, write_token
-from studio.remote.dialects import worker_of
+from studio.remote.open_worker import open_worker
 from studio.remote.probing import OtherServer, probe_other
 from studio.worker.client import WorkerClient
 
@@ -44,7 +44,7 @@ def triton() -> Iterator[TritonServer]:
 
 @pytest.fixture(autouse=True)
 def _no_delays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr("studio.remote.line_request._RETRY_SECONDS", (0.0, 0.0))
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def request_(clip: Path) -> SynthesisRequest:
 
 def client_of(server: TritonServer, token_file: Path | None = None) -> WorkerClient:
     address = ServerAddress(server.url, token_file, model="cosyvoice2")
-    return WorkerClient(Path("unused"), start_worker=lambda: worker_of(address))
+    return WorkerClient(Path("unused"), start_worker=lambda: open_worker(address))
 
 
 def spoken(client: WorkerClient, request: SynthesisRequest) -> tuple[np.ndarray, SynthesisReport]:

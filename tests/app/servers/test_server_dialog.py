@@ -140,7 +140,7 @@ def test_a_failed_test_is_said_and_changes_nothing(bench: Bench, window: MainWin
 def test_a_lost_computer_is_said_in_the_line_and_this_one_is_a_click_away(
     bench: Bench, window: MainWindow, service: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (0.0,))
+    monkeypatch.setattr("studio.remote.line_request._RETRY_SECONDS", (0.0,))
     connect(bench, window, service, tmp_path)
     service.stop()  # type: ignore[attr-defined]
     speak(bench, window, "one two")
