@@ -1,7 +1,6 @@
 """Loudness and true peak of mono audio according to ITU-R BS.1770-4, and a true-peak limiter.
 
-Integrated loudness is gated, in LUFS. pyloudnorm provides the K-weighting filters. The gated mean over blocks is
-computed here, piece by piece, because hours of audio do not fit into one array.
+Integrated loudness is gated, in LUFS. It is computed piece by piece, because hours of audio do not fit into one array.
 
 The true peak (annex 2) is the largest magnitude at four times the sample rate, in dBTP (decibels relative to full
 scale).
@@ -18,6 +17,7 @@ import soxr
 from studio.audio.resampling import Samples
 
 FloatArray = npt.NDArray[np.float64]
+Biquad = tuple[FloatArray, FloatArray]  # coefficients (3,) of numerator and denominator
 
 _HOPS_IN_BLOCK = 4  # blocks of 400 ms overlap by 75 %
 _HOPS_IN_SECOND = 10
@@ -37,13 +37,7 @@ class LoudnessMeter:
     """Loudness meter for consecutive pieces of audio. The result does not depend on the division into pieces."""
 
     def __init__(self, sample_rate: int) -> None:
-        # Imported here because it takes a third of a second.
-        from pyloudnorm import IIRfilter  # noqa: PLC0415
-
-        self._filters = (
-            IIRfilter(4.0, 1 / math.sqrt(2), 1500.0, sample_rate, "high_shelf"),
-            IIRfilter(0.0, 0.5, 38.0, sample_rate, "high_pass"),
-        )
+        self._filters = (_head_filter(sample_rate), _high_pass(sample_rate))
         self._states = [np.zeros(2) for _ in self._filters]  # states of second-order filters
         self._hop_samples = sample_rate // _HOPS_IN_SECOND
         self._hop_powers: list[FloatArray] = []
@@ -51,14 +45,13 @@ class LoudnessMeter:
         self._num_samples = 0
 
     def add(self, samples: Samples) -> None:
-        from scipy.signal import lfilter  # noqa: PLC0415 - slow to import
+        from scipy.signal import lfilter  # noqa: PLC0415 - takes a third of a second to import
 
         if not len(samples):  # lfilter would return an undefined state
             return
         weighted = samples.astype(np.float64)
-        for number, each in enumerate(self._filters):
-            weighted, self._states[number] = lfilter(each.b, each.a, weighted, zi=self._states[number])
-            weighted *= each.passband_gain
+        for number, (numerator, denominator) in enumerate(self._filters):
+            weighted, self._states[number] = lfilter(numerator, denominator, weighted, zi=self._states[number])
         self._num_samples += len(samples)
         squares = np.concatenate([self._rest, weighted**2])
         num_hops = len(squares) // self._hop_samples
@@ -88,6 +81,32 @@ class LoudnessMeter:
             return np.zeros(0)
         total = hops.sum() * self._hop_samples + self._rest.sum()
         return np.array([total / self._num_samples])
+
+
+def _head_filter(sample_rate: int) -> Biquad:
+    """Return the first filter of the K-weighting: a shelf of 4 dB above 1500 Hz, as from a head."""
+    gain = 10.0 ** (4.0 / 40.0)
+    cosine, alpha = _angle(1500.0, 1.0 / math.sqrt(2.0), sample_rate)
+    above, below, slope = gain + 1.0, gain - 1.0, 2.0 * math.sqrt(gain) * alpha
+    numerator = gain * np.array([above + below * cosine + slope, -2.0 * (below + above * cosine),
+                                 above + below * cosine - slope])  # fmt: skip
+    denominator = np.array([above - below * cosine + slope, 2.0 * (below - above * cosine),
+                            above - below * cosine - slope])  # fmt: skip
+    return numerator / denominator[0], denominator / denominator[0]
+
+
+def _high_pass(sample_rate: int) -> Biquad:
+    """Return the second filter of the K-weighting, which removes what is below 38 Hz."""
+    cosine, alpha = _angle(38.0, 0.5, sample_rate)
+    numerator = np.array([(1.0 + cosine) / 2.0, -(1.0 + cosine), (1.0 + cosine) / 2.0])
+    denominator = np.array([1.0 + alpha, -2.0 * cosine, 1.0 - alpha])
+    return numerator / denominator[0], denominator / denominator[0]
+
+
+def _angle(hertz: float, quality: float, sample_rate: int) -> tuple[float, float]:
+    """Return cos(w) and alpha of a filter at ``hertz``: https://www.w3.org/TR/audio-eq-cookbook/."""
+    angle = 2.0 * math.pi * hertz / sample_rate
+    return math.cos(angle), math.sin(angle) / (2.0 * quality)
 
 
 def loudness_lufs(samples: Samples, sample_rate: int) -> float | None:

@@ -25,7 +25,7 @@ MAX_OBJECTS = 476
 # Modules that the first paint must not import. Each takes some hundredths of a second, as measured with
 # `python -X importtime -m studio.start`.
 HEAVY = (
-    "av", "email", "html", "httpx2", "huggingface_hub", "importlib.metadata", "onnx", "psutil", "pyloudnorm",
+    "av", "email", "html", "httpx2", "huggingface_hub", "importlib.metadata", "onnx", "psutil",
     "safetensors", "sounddevice", "soundfile", "tokenizers", "yaml", "studio.app.dictionary.dialog",
     "studio.app.deferred_parts", "studio.app.script.filter_bar", "studio.app.script.find_bar", "studio.app.models.models_page", "studio.catalog.known", "studio.engines.overview",
     "studio.export", "studio.project.importing.script_file", "studio.text.english", "studio.voices.clip_intake",

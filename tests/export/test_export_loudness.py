@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyloudnorm
 import pytest
 from speech_fakes import RATE, hum
 
@@ -20,13 +19,15 @@ def sine(
     return (level * np.sin(2 * np.pi * frequency * np.arange(round(seconds * rate)) / rate + phase)).astype(np.float32)
 
 
-@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
-def test_loudness_equals_that_of_pyloudnorm(rate: int) -> None:
+@pytest.mark.parametrize(
+    ("rate", "lufs"), [(24_000, -21.97645555033196), (44_100, -21.976687370569746), (48_000, -21.976488202341248)]
+)
+def test_loudness_equals_that_of_pyloudnorm(rate: int, lufs: float) -> None:
+    """The values were computed with pyloudnorm 0.2.0."""
     speech = np.concatenate(
         [hum(4, 110, rate=rate), np.zeros(2 * rate, np.float32), hum(3, 190, level=0.05, rate=rate)]
     )
-    expected = pyloudnorm.Meter(rate).integrated_loudness(speech.astype(np.float64))
-    assert loudness_lufs(speech, rate) == pytest.approx(expected, abs=0.02)
+    assert loudness_lufs(speech, rate) == pytest.approx(lufs, abs=1e-9)
 
 
 def test_a_full_scale_tone_has_the_loudness_of_the_standard() -> None:
@@ -42,7 +43,7 @@ def test_measuring_in_pieces_equals_measuring_the_whole() -> None:
         meter.add(line)
         meter.add_silence(len(pause))
     whole = np.concatenate([part for line in lines for part in (line, pause)])
-    assert meter.integrated_lufs == pytest.approx(pyloudnorm.Meter(RATE).integrated_loudness(whole), abs=0.05)
+    assert meter.integrated_lufs == pytest.approx(loudness_lufs(whole, RATE), abs=1e-9)
 
 
 def test_silence_has_no_loudness_and_a_single_syllable_has_one() -> None:
@@ -101,7 +102,7 @@ def test_the_limiter_does_not_change_quiet_audio() -> None:
 @pytest.mark.parametrize("level", [0.04, 0.2, 1.5])
 def test_speech_reaches_the_target_loudness_below_the_limit(lufs: float, level: float) -> None:
     mastered = apply_loudness(hum(4, 120, level=level), RATE, LoudnessTarget(lufs, -1.0), WAV_16)
-    assert pyloudnorm.Meter(RATE).integrated_loudness(mastered.astype(np.float64)) == pytest.approx(lufs, abs=0.1)
+    assert loudness_lufs(mastered, RATE) == pytest.approx(lufs, abs=0.1)
     assert true_peak_dbtp(mastered) <= -0.99
 
 
