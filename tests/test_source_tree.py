@@ -1,4 +1,4 @@
-"""Rules for the whole source tree: imports, dependencies, error codes, README examples."""
+"""Rules for the whole source tree: imports, dependencies, error codes, styles in examples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import importlib
 import pkgutil
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -21,7 +20,6 @@ import pytest
 import studio
 from studio import paths
 from studio.catalog.installed import DEFAULT_MODEL
-from studio.cli import main as main_module
 from studio.errors import StudioError, from_record, type_of_code
 from studio.text.styles import load_styles
 
@@ -248,20 +246,10 @@ def test_errors_are_declared_in_the_order_of_their_exit_statuses() -> None:
     assert statuses == sorted(statuses)
 
 
-@pytest.mark.slow
-def test_the_command_line_parses_every_example_in_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    examples = re.findall(r"^(?:[\w-]+ \| )?timbre (.+)$", readme, re.MULTILINE)
-    assert len(examples) >= 10
-    for example in examples:
-        words = shlex.split(example, comments=True)
-        if words[-1] != "--help":
-            main_module._build_parser().parse_args(words)
-
-
 def test_every_example_names_a_style_of_its_model() -> None:
-    """Examples in the README and in the help of the commands."""
-    sources = [ROOT / "README.md", *(ROOT / "studio" / "cli").glob("*.py")]
+    """Examples in the README, in the manual and in the help of the commands."""
+    manual = (ROOT / "resources" / "manual").rglob("*.md")
+    sources = [ROOT / "README.md", *manual, *(ROOT / "studio" / "cli").glob("*.py")]
     lines = [line for path in sources for line in path.read_text("utf-8").splitlines()]
     examples = [found for line in lines if (found := re.search(r"timbre (?:say|export) .*--preset ([\w.-]+)", line))]
     assert len(examples) >= 3

@@ -97,7 +97,7 @@ _UNUSED_FILES = (
     "*.pxd",
 )
 _LANGUAGES = ("en", "zh_CN")
-_RESOURCES_LEFT_OUT = ("screenshots/*", "translations/*.ts")
+_RESOURCES_LEFT_OUT = ("translations/*.ts",)
 # Taken from the build system: other systems have them under other names, or lack them.
 _PYTHONS_OWN = (
     "libbz2",

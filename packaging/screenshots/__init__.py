@@ -1,1 +1,1 @@
-"""Screenshots of every page of the window, for the README and for reviewing changes."""
+"""Screenshots of every page of the window, for the manual and for reviewing changes."""

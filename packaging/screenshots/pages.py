@@ -1,6 +1,6 @@
 """Render every page of the window, light and dark, in English and Chinese.
 
-The images are used for reviews and in the README. No display and no model are needed, because the takes are
+The images are used for reviews and in the manual. No display and no model are needed, because the takes are
 synthetic tones.
 """
 
@@ -35,12 +35,13 @@ from studio import paths
 from studio.app.background import end_background_threads
 from studio.app.bridge import Engine, EngineState
 from studio.app.documents import new_project
-from studio.app.help_dialogs import DiagnosticsDialog, GuideDialog, ShortcutsDialog
+from studio.app.help_dialogs import DiagnosticsDialog, ShortcutsDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.inspector.silence_dialog import SilenceDialog
 from studio.app.inspector.take_editor import TakeEditor
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
+from studio.app.manual_dialog import ManualDialog
 from studio.app.playback.audio_player import PlaybackStats
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
@@ -308,7 +309,7 @@ class Stage:
         window.actions_by_id["voices.record"].trigger()
         yield "recorder", _top_dialog(window)
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
-        yield "guide", _shown(GuideDialog(window))
+        yield "manual", _shown(ManualDialog(window))
         yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
         yield from self._doctor()
 

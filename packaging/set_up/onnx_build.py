@@ -1,7 +1,7 @@
 """The build of ONNX Runtime for the machine: the CPU and GPU packages overwrite each other.
 
 Decision: if a GPU is usable, the GPU package replaces the CPU package in the requirements. Reason: pip would install
-both, and an extra cannot remove a requirement. Alternative: replacing it by hand, as the README describes for pip.
+both, and an extra cannot remove a requirement. Alternative: replacing it by hand, as the manual describes for pip.
 """
 
 from __future__ import annotations

@@ -224,10 +224,6 @@
         <translation>重置布局</translation>
     </message>
     <message>
-        <source>Guide</source>
-        <translation>使用指南</translation>
-    </message>
-    <message>
         <source>Keyboard shortcuts…</source>
         <translation>键盘快捷键…</translation>
     </message>
@@ -322,6 +318,10 @@
     <message>
         <source>Compare takes at equal loudness, optionally as a blind test</source>
         <translation>以相同响度比较版本，可盲听</translation>
+    </message>
+    <message>
+        <source>Manual</source>
+        <translation>使用手册</translation>
     </message>
     <message>
         <source>Check the installation and list problems</source>
@@ -7127,73 +7127,6 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
-    <name>GuideDialog</name>
-    <message>
-        <source>Guide</source>
-        <translation>使用指南</translation>
-    </message>
-    <message>
-        <source>Style and takes</source>
-        <translation>风格与版本</translation>
-    </message>
-    <message>
-        <source>Listening and exporting</source>
-        <translation>试听与导出</translation>
-    </message>
-    <message>
-        <source>All keys can be changed: **Ctrl+/**.</source>
-        <translation>所有快捷键都可以修改：**Ctrl+/**。</translation>
-    </message>
-    <message>
-        <source>Drop a recording of one speaker on the window: three to ten seconds, without music. Or press **Ctrl+R** to record one. Add a transcript for a closer likeness. Only clone voices you have permission to use.</source>
-        <translation>将一段单人录音拖到窗口中：3 到 10 秒，无背景音乐。也可按 **Ctrl+R** 录制。填写参考文本可提高相似度。请仅克隆已获授权的声音。</translation>
-    </message>
-    <message>
-        <source>The transcript is compared with the recording: words that differ are marked, and if there is no transcript, one is proposed.</source>
-        <translation>参考文本会与录音比对，并标出不一致的字词；没有文本时，会给出识别结果供选用。</translation>
-    </message>
-    <message>
-        <source>Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves to the next line. Paste or drop a text to split it into lines; every step can be undone.</source>
-        <translation>输入一行文字并按 **Ctrl+Enter**，即可边生成边播放。按 **Enter** 转到下一行。粘贴或拖入文本会自动拆分成行；每一步都可撤销。</translation>
-    </message>
-    <message>
-        <source>Type a slash to insert sounds and emphasis: a breath, laughter, stressed words. **[pause 0.5]** inserts half a second of silence.</source>
-        <translation>输入斜杠可插入呼吸、笑声、重读等标签。**[pause 0.5]** 表示停顿半秒。</translation>
-    </message>
-    <message>
-        <source>Choose a style and speed on the right, or describe a style in your own words. Speak again for another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, **Ctrl+K** marks one to keep, **Ctrl+L** locks the line.</source>
-        <translation>在右侧选择风格和语速，也可用自己的话描述风格。再次朗读会生成新版本，旧版本都会保留。**[** 和 **]** 切换版本，**Ctrl+B** 比较两个版本，**Ctrl+K** 标记要保留的版本，**Ctrl+L** 锁定此行。</translation>
-    </message>
-    <message>
-        <source>**Play › Cut silence…** shortens long pauses in the takes of the selected lines.</source>
-        <translation>**播放 › 缩短停顿**可缩短所选各行版本中过长的停顿。</translation>
-    </message>
-    <message>
-        <source>**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them.</source>
-        <translation>**已更改**表示此行在生成后有改动。按 **Ctrl+Shift+Enter** 朗读所有这些行。</translation>
-    </message>
-    <message>
-        <source>Checks</source>
-        <translation>检查</translation>
-    </message>
-    <message>
-        <source>Each take is checked for missing, repeated or wrong words, noise and another voice. A line with problems is spoken again automatically, and the best take is chosen. **F7** goes to the next line that still needs review, **F9** accepts its take, **Shift+F9** speaks it again with another seed, and **Ctrl+F7** shows only these lines. A wavy line marks the words with problems; click a word below the waveform to play from there.</source>
-        <translation>每个版本都会检查是否漏读、重复、读错，是否有噪声或音色不符。有问题的行会自动重读，并选用最佳版本。**F7** 转到下一个仍待检查的行，**F9** 接受其版本，**Shift+F9** 换种子重读，**Ctrl+F7** 只显示这些行。波浪线标出有问题的词；点击波形下方的词即从该处播放。</translation>
-    </message>
-    <message>
-        <source>**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** exports audio files, one per line or one for all.</source>
-        <translation>**空格**播放此行，**Shift+空格**从此处连续播放，**Esc** 停止播放。**Ctrl+E** 导出音频，可每行一个文件或合并为一个。</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>音色</translation>
-    </message>
-    <message>
-        <source>Script</source>
-        <translation>脚本</translation>
-    </message>
-</context>
-<context>
     <name>GuidePicture</name>
     <message>
         <source>Picture</source>
@@ -8029,6 +7962,21 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Queue and log</source>
         <translation>队列和日志</translation>
+    </message>
+</context>
+<context>
+    <name>ManualDialog</name>
+    <message>
+        <source>Manual</source>
+        <translation>使用手册</translation>
+    </message>
+    <message>
+        <source>Search the manual</source>
+        <translation>搜索手册</translation>
+    </message>
+    <message>
+        <source>Topics</source>
+        <translation>目录</translation>
     </message>
 </context>
 <context>

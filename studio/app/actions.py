@@ -181,7 +181,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("view.next_section", _T("Actions", "Next chapter or scene"), ("Ctrl+PgDown",)),
     ActionSpec("view.previous_section", _T("Actions", "Previous chapter or scene"), ("Ctrl+PgUp",)),
     ActionSpec("view.reset", _T("Actions", "Reset layout")),
-    ActionSpec("help.guide", _T("Actions", "Guide"), ("F1",), "help"),
+    ActionSpec("help.guide", _T("Actions", "Manual"), ("F1",), "help"),
     ActionSpec("help.shortcuts", _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
     ActionSpec("help.doctor", _T("Actions", "Diagnostics…"), (), "info",
                _T("Actions", "Check the installation and list problems")),

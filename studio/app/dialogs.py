@@ -134,10 +134,10 @@ class Dialogs(QObject):
 
         ShortcutsDialog(self._actions, self._window).open()
 
-    def open_guide(self) -> None:
-        from studio.app.help_dialogs import GuideDialog  # noqa: PLC0415
+    def open_manual(self) -> None:
+        from studio.app.manual_dialog import ManualDialog  # noqa: PLC0415
 
-        GuideDialog(self._window).show()
+        ManualDialog(self._window).show()
 
     def open_doctor(self) -> None:
         from studio.app.help_dialogs import DiagnosticsDialog  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Dialogs of the Help menu: guide, keyboard shortcuts, diagnostics and error reference."""
+"""Dialogs of the Help menu: keyboard shortcuts, diagnostics and error reference."""
 
 from __future__ import annotations
 
@@ -62,62 +62,6 @@ class _HelpDialog(QDialog):
         column = QVBoxLayout(self)
         for widget in (*widgets, self.buttons):
             column.addWidget(widget)
-
-
-class GuideDialog(_HelpDialog):
-    """Short user guide."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        text = QTextBrowser()
-        text.setAccessibleName(self.tr("Guide"))
-        text.setMarkdown("\n\n".join(self._paragraphs()))
-        self.fill(self.tr("Guide"), (560, 600), text)
-
-    def _paragraphs(self) -> tuple[str, ...]:
-        return (
-            "## " + self.tr("Voice"),
-            self.tr(
-                "Drop a recording of one speaker on the window: three to ten seconds, without music. Or press "
-                "**Ctrl+R** to record one. Add a transcript for a closer likeness. "
-                "Only clone voices you have permission to use."
-            ),
-            self.tr(
-                "The transcript is compared with the recording: words that differ are marked, and if there is no "
-                "transcript, one is proposed."
-            ),
-            "## " + self.tr("Script"),
-            self.tr(
-                "Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves "
-                "to the next line. Paste or drop a text to split it into lines; every step can be undone."
-            ),
-            self.tr(
-                "Type a slash to insert sounds and emphasis: a breath, laughter, stressed words. "
-                "**[pause 0.5]** inserts half a second of silence."
-            ),
-            "## " + self.tr("Style and takes"),
-            self.tr(
-                "Choose a style and speed on the right, or describe a style in your own words. Speak again for "
-                "another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, "
-                "**Ctrl+K** marks one to keep, **Ctrl+L** locks the line."
-            ),
-            self.tr("**Play › Cut silence…** shortens long pauses in the takes of the selected lines."),
-            self.tr("**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them."),
-            "## " + self.tr("Checks"),
-            self.tr(
-                "Each take is checked for missing, repeated or wrong words, noise and another voice. A line with "
-                "problems is spoken again automatically, and the best take is chosen. **F7** goes to the next line that "
-                "still needs review, **F9** accepts its take, **Shift+F9** speaks it again with another seed, and "
-                "**Ctrl+F7** shows only these lines. A wavy line marks the words with problems; click a word below "
-                "the waveform to play from there."
-            ),
-            "## " + self.tr("Listening and exporting"),
-            self.tr(
-                "**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** "
-                "exports audio files, one per line or one for all."
-            ),
-            self.tr("All keys can be changed: **Ctrl+/**."),
-        )
 
 
 class ShortcutsDialog(_HelpDialog):

@@ -17,7 +17,7 @@ from studio.system.processor import cpu_name
 
 _QUERY_SECONDS = 10.0
 _MEBIBYTE = 1 << 20
-# Fun-CosyVoice3 in float32 with one voice takes 2.9 GB (README, Performance), and the desktop needs some memory too.
+# Fun-CosyVoice3 in float32 with one voice takes 2.9 GB, and the desktop needs some memory too.
 _COMFORTABLE_GPU_BYTES = 6 << 30
 _MIN_MEMORY_BYTES = 5 << 30
 

@@ -34,7 +34,7 @@ examples:
   timbre cluster status
   timbre cluster stop
 
-The service is that of `timbre serve`. On a Ray cluster that runs already, use `serve run` (see the README).
+The service is that of `timbre serve`. On a Ray cluster that runs already, use `serve run`.
 """
 
 

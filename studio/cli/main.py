@@ -35,12 +35,13 @@ begin with:
   timbre doctor                                     check the installation
   timbre                                            open the window; `timbre app FILE` opens a script
 
-`timbre COMMAND --help` explains each command with examples.
+`timbre COMMAND --help` explains each command with examples, and `timbre help` shows the manual.
 """
 _log = logging.getLogger(__name__)
 # Modules of this package. Only that of the given command is imported.
 _COMMANDS = (
-    "say", "convert", "export", "check", "levels", "voices", "models", "styles", "serve", "cluster", "doctor", "engines"
+    "say", "convert", "export", "check", "levels", "voices", "models", "styles", "serve", "cluster", "doctor", "engines",
+    "help",
 )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ class SolverConfig:
 
 
 # Numbers of solver steps for the reduced qualities, cheapest first. At equal cost, they are closer to the exact solver
-# than guidance in only some of the steps (README, “Qualities”).
+# than guidance in only some of the steps (`packaging/measurements/qualities.md`).
 REDUCED_STEPS = (3, 4, 5, 6, 7, 8)
 
 

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QLocale
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QTextBrowser, QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 from window_bench import Bench
 
-from studio.app.help_dialogs import DiagnosticsDialog, GuideDialog
-from studio.app.translation import use_language
+from studio.app.help_dialogs import DiagnosticsDialog
 from studio.errors import DamagedLibrary, StudioError
 from studio.health import checks
 from studio.health.checks import Check, Verdict
@@ -155,16 +153,3 @@ def test_about_names_the_licence_and_links(bench: Any) -> None:
 def test_models_and_engines_have_different_icons(bench: Any) -> None:
     specs = bench.open_window().actions_by_id.specs
     assert specs["file.models"].icon != specs["file.engines"].icon
-
-
-@pytest.mark.parametrize("language", ["en_US", "zh_CN"])
-def test_the_guide_shows_no_markdown_marks(bench: Bench, qapp: QApplication, language: str) -> None:
-    """In Markdown, a mark between punctuation and a letter is text: ``**Cut…**shortens`` is not bold."""
-    use_language(qapp, QLocale(language))
-    try:
-        guide = GuideDialog()
-    finally:
-        use_language(qapp, QLocale("en_US"))
-    words = guide.findChild(QTextBrowser).toPlainText()
-    assert len(words) > 200
-    assert "*" not in words

@@ -112,7 +112,7 @@ def test_the_supported_pythons_are_those_of_the_project_file(tmp_path: Path) -> 
     declared = SpecifierSet(PROJECT["requires-python"])
     assert [minor for minor in range(30) if f"3.{minor}.0" in declared] == list(range(oldest[1], newest[1] + 1))
     readme = " ".join((RUN.parents[1] / "README.md").read_text("utf-8").split())
-    assert f"needs Python 3.{oldest[1]} to 3.{newest[1]};" in readme
+    assert f"with Python 3.{oldest[1]} to 3.{newest[1]}:" in readme
 
 
 @pytest.mark.parametrize("version", [(3, 11), (3, 14)])
