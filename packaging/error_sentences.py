@@ -19,7 +19,7 @@ _PLACE = re.compile(r"\{[^{}]*\}")
 _ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
 _WORDINGS = {"wording", "Message"}
 # A finding of the clip report: its grade, and literal templates of what was found and of the advice.
-_VERDICT = "Verdict"
+_VERDICT = "GradeText"
 
 
 def sentences_in(folder: Path) -> tuple[list[str], list[str]]:

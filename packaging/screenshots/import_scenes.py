@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.importing.import_page import ImportPage
 from studio.app.window import MainWindow
-from studio.project.casting import VoiceNames, roles_of, with_suggestions
+from studio.project.casting import LibraryNames, roles_of, with_suggestions
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
 from studio.project.importing.tables import read_csv
 from studio.project.lines import Line, new_id
@@ -42,7 +42,7 @@ def import_scenes(
     session = window.session
     lines = [Line(id=new_id(), text=text, character=name) for name, text in _SCENES[language]]
     wait_for(lambda: window.voices.voices)
-    names = VoiceNames(voice.name for voice in window.voices.voices)
+    names = LibraryNames(voice.name for voice in window.voices.voices)
     roles = with_suggestions(roles_of(lines, {}, names), {role.key for role in roles_of(lines, {}, names)}, names)
     styles = session.styles.styles
     player = session.voice_sources().make_player(window)

@@ -70,6 +70,7 @@ from studio.settings_store import Settings
 from studio.system.installation import how_to_read_media
 from studio.take_checks.records import Difference, DifferenceKind, TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.service import TakeCheckService
 from studio.take_checks.words import words_of
 from studio.voices.library import VoiceLibrary
 from studio.worker.process import Worker, WorkerProcess
@@ -196,7 +197,7 @@ class _Silence:
         """Do nothing."""
 
 
-class _Listener:
+class _Listener(TakeCheckService):
     """Recogniser that hears another last word than the typed one, or a whole sentence."""
 
     def __init__(self, language: str) -> None:

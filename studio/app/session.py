@@ -65,7 +65,7 @@ from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
     from studio.app.checking.automatic_retries import AutomaticRetries
-    from studio.app.checking.take_checker import CheckQueue, TakeChecker
+    from studio.app.checking.take_check_queue import TakeCheckQueue
     from studio.app.dictionary.global_words import GlobalWords
     from studio.app.export_dialog.export_manager import ExportManager
     from studio.app.models.model_tasks import ModelTasks
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from studio.health.checks import Check
     from studio.health.report import HealthReport
     from studio.project.dubbing import FitOptions
+    from studio.take_checks.service import TakeCheckService
     from studio.worker.process import Worker
 
 _METER_MILLISECONDS = 200
@@ -91,10 +92,10 @@ def _start_process() -> Worker:
     return WorkerProcess()
 
 
-def _open_checks() -> CheckQueue:
-    from studio.take_checks.client import CheckClient  # noqa: PLC0415 - after the first paint
+def _open_checks() -> TakeCheckService:
+    from studio.take_checks.service import TakeCheckService  # noqa: PLC0415 - after the first paint
 
-    return CheckClient()
+    return TakeCheckService()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Services:
     open_library: Callable[[], VoiceLibrary] = open_voice_library
     find_models: Callable[[], dict[str, Path]] = installed_models
     drafts: Path = field(default_factory=lambda: paths.data_folder() / "drafts")  # folder of unsaved projects
-    open_checks: Callable[[], CheckQueue] | None = _open_checks  # opens the process that checks takes
+    open_checks: Callable[[], TakeCheckService] | None = _open_checks  # opens the process that checks takes
 
 
 class Session(QObject):
@@ -216,11 +217,11 @@ class Session(QObject):
         return GlobalWords(self.editor, self)
 
     @cached_property
-    def checker(self) -> TakeChecker:
+    def checker(self) -> TakeCheckQueue:
         """Checks of takes."""
-        from studio.app.checking.take_checker import TakeChecker  # noqa: PLC0415 - after the first paint
+        from studio.app.checking.take_check_queue import TakeCheckQueue  # noqa: PLC0415 - after the first paint
 
-        return TakeChecker(
+        return TakeCheckQueue(
             self.editor,
             self.services.open_checks,
             self,

@@ -15,11 +15,11 @@ from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_command, add_model_option, model_folder, voice_reference
 from studio.cli.progress import print_message
 from studio.errors import UnreadableText, type_of_code
-from studio.export.line_checks import CheckQueue
 from studio.messages import printable
 from studio.project.importing.script_file import read_tables
 from studio.take_checks.records import Problem, TakeCheck, Verdict, WordTime
 from studio.take_checks.requests import CheckRequest, Strictness
+from studio.take_checks.service import TakeCheckService
 
 EXAMPLES = """\
 examples:
@@ -125,7 +125,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _submitted(
-    items: list[_Item], arguments: argparse.Namespace, command_context: CommandContext, client: CheckQueue
+    items: list[_Item], arguments: argparse.Namespace, command_context: CommandContext, client: TakeCheckService
 ) -> Iterator[tuple[_Item, Future[TakeCheck]]]:
     """Yield each item with its check. The next recording is read while one is checked."""
     held: tuple[_Item, Future[TakeCheck]] | None = None

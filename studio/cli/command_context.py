@@ -10,8 +10,7 @@ from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.resampling import Samples
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import NoAudioDevice
-from studio.export.line_checks import CheckQueue
-from studio.take_checks.client import CheckClient
+from studio.take_checks.service import TakeCheckService
 from studio.voices.library import VoiceLibrary
 from studio.worker.process import Worker, WorkerProcess
 
@@ -23,7 +22,7 @@ class CommandContext:
     start_worker: Callable[[], Worker] = WorkerProcess
     outputs: AudioOutputs = field(default_factory=PortAudioOutputs)
     open_library: Callable[[], VoiceLibrary] = open_voice_library
-    open_checks: Callable[[], CheckQueue] = CheckClient  # opens the process that checks takes
+    open_checks: Callable[[], TakeCheckService] = TakeCheckService  # opens the process that checks takes
     text_input: int = 0  # the file descriptor that is read for `-`
 
     def require_sound_card(self) -> None:

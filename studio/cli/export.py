@@ -63,7 +63,7 @@ from studio.export.checks import check_names, check_space, group_errors, review_
 from studio.export.exporter import Exporter, ExportResult
 from studio.export.fitting import FittingSource
 from studio.export.forecast import forecast, orphan_findings
-from studio.export.line_checks import LineCheck, LineChecker
+from studio.export.line_checks import LineCheck, LineRetries
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_CHAPTER_PATTERN, DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
@@ -316,14 +316,14 @@ def _origin(arguments: argparse.Namespace, script: OpenScript) -> Origin:
 @contextlib.contextmanager
 def _line_checker(
     arguments: argparse.Namespace, command_context: CommandContext, script: OpenScript, folder: Path
-) -> Iterator[LineChecker | None]:
+) -> Iterator[LineRetries | None]:
     """Open the process for checks if they are wanted."""
     policy = check_policy(arguments)
     if policy is None or arguments.dry_run:
         yield None
         return
     with contextlib.closing(command_context.open_checks()) as checks:
-        yield LineChecker(checks, policy, folder, lambda text: known_words(script.dictionary, text))
+        yield LineRetries(checks, policy, folder, lambda text: known_words(script.dictionary, text))
 
 
 async def _checked_takes(
@@ -331,7 +331,7 @@ async def _checked_takes(
     taken: ProjectLines,
     script: OpenScript,
     library: VoiceLibrary,
-    checker: LineChecker | None,
+    checker: LineRetries | None,
 ) -> tuple[tuple[ExportItem, ...], ProjectLines]:
     """Return the lines with checks of the takes that the project has not checked. The project does not change."""
     takes = [take for take in taken.take_of_key.values() if take.check is None and can_check(take)]

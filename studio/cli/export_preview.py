@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from studio.cli.progress import print_message
 from studio.export.checks import Finding, number_ranges
-from studio.export.forecast import Forecast
+from studio.export.forecast import ExportForecast
 from studio.export.plan import ExportPlan
 
 
@@ -17,7 +17,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
         print_message(f"timbre: {lines}{finding.message}")
 
 
-def print_forecast(found: Forecast, plan: ExportPlan, *, is_json: bool) -> None:
+def print_forecast(found: ExportForecast, plan: ExportPlan, *, is_json: bool) -> None:
     """Print each file and what an export does to it: ``new``, ``replaced`` or ``kept``. Other files are ``unused``."""
     if is_json:
         files = [{"file": str(file), "change": change.value} for file, change in found.changes]

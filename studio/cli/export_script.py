@@ -24,7 +24,7 @@ from studio.messages import did_you_mean
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
-from studio.project.casting import VoiceNames, cast_lines
+from studio.project.casting import LibraryNames, cast_lines
 from studio.project.details import CastMember
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.dubbing import faster_style
@@ -138,7 +138,7 @@ def _import(path: Path, choices: ImportChoices, library: VoiceLibrary) -> Import
         options = replace(options, mapping=_mapping(file.tables[sheet], choices))
     imported = file.script(options)
     cast = {name_key(name): CastMember(voice) for name, voice in choices.cast}
-    voices = VoiceNames([*(voice for _, voice in choices.cast), *(voice.name for voice in library.voices())])
+    voices = LibraryNames([*(voice for _, voice in choices.cast), *(voice.name for voice in library.voices())])
     return replace(imported, lines=cast_lines(imported.lines, cast, voices))
 
 

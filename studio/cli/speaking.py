@@ -24,7 +24,7 @@ from studio.cli.command_context import CommandContext
 from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_destination
 from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
-from studio.export.line_checks import LineCheck, LineChecker, Spoken
+from studio.export.line_checks import LineCheck, LineRetries, Spoken
 from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
@@ -179,7 +179,7 @@ class CheckedDelivery:
         queue = self._context.open_checks()
         try:
             self._line.stage("check", 0.0)
-            attempts = await LineChecker(queue, self._policy, self._folder).speak(self._request.seed, speak)
+            attempts = await LineRetries(queue, self._policy, self._folder).speak(self._request.seed, speak)
         finally:
             queue.close()
         best, seed = attempts.best_spoken, attempts.seeds[attempts.best]

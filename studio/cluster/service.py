@@ -9,10 +9,9 @@ from collections.abc import Callable
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.cluster.metrics import merge_metrics, ray_metrics
 from studio.errors import StudioError
-from studio.export.line_checks import CheckQueue
 from studio.serve.backend import SpeechBackend
 from studio.serve.service import ServiceOptions, SpeechService
-from studio.take_checks.client import CheckClient
+from studio.take_checks.service import TakeCheckService
 from studio.voices.library import Voice, VoiceLibrary
 
 _log = logging.getLogger(__name__)
@@ -32,7 +31,7 @@ class ClusterService(SpeechService):
         options: ServiceOptions,
         metrics_urls: Callable[[], list[str]],
         open_library: Callable[[], VoiceLibrary] = open_voice_library,
-        open_checks: Callable[[], CheckQueue] = CheckClient,
+        open_checks: Callable[[], TakeCheckService] = TakeCheckService,
     ) -> None:
         super().__init__(backend, options, open_library, open_checks)
         self._metrics_urls = metrics_urls

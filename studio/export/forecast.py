@@ -1,4 +1,4 @@
-"""Forecast of what an export does to the files of its folder: make, replace or keep them. Writes nothing."""
+"""ExportForecast of what an export does to the files of its folder: make, replace or keep them. Writes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FileChange(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class ExportForecast:
     """The files of a plan in order, with the fate of each.
 
     Attributes:
@@ -36,7 +36,7 @@ class Forecast:
         return sum(each is change for _, each in self.changes)
 
 
-def orphan_findings(found: Forecast) -> tuple[Finding, ...]:
+def orphan_findings(found: ExportForecast) -> tuple[Finding, ...]:
     """Return a note about the orphans, if there are any."""
     if not found.orphans:
         return ()
@@ -50,7 +50,7 @@ def orphan_findings(found: Forecast) -> tuple[Finding, ...]:
     return (Finding(FindingKind.UNUSED, message),)
 
 
-def forecast(plan: ExportPlan, *, journals: Path | None = None) -> Forecast:
+def forecast(plan: ExportPlan, *, journals: Path | None = None) -> ExportForecast:
     """Compare ``plan`` with the journal of its folder. Reads files, so call it on a background thread.
 
     Orphans are found only if the plan contains all lines of the script.
@@ -68,4 +68,4 @@ def forecast(plan: ExportPlan, *, journals: Path | None = None) -> Forecast:
 
     origin, planned = plan.settings.origin, set(plan.files)
     orphans = () if origin.part else tuple(file for file in journal.files_of(origin) if file not in planned)
-    return Forecast(tuple((file, change_of(file)) for file in plan.files), orphans)
+    return ExportForecast(tuple((file, change_of(file)) for file in plan.files), orphans)

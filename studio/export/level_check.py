@@ -14,9 +14,9 @@ from studio.audio.encoding import ENCODINGS, MP3, MP3_192, WAV_16, SoundEncoding
 from studio.audio.files import AudioWriter, read_audio_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.errors import UnreadableClip, UnusableSetting
-from studio.export.levels import LevelMeter, Levels, measure_file
+from studio.export.levels import AudioLevelMeter, Levels, measure_file
 from studio.export.standard_mastering import SampleFile, StandardMastering
-from studio.export.standards import AudioStandard, Criterion, Finding
+from studio.export.standards import AudioStandard, Criterion, LevelFinding
 from studio.export.target_folder import writing
 
 _CHAPTER_SUFFIXES = frozenset({".m4b", ".m4a", ".mp4"})
@@ -34,7 +34,7 @@ class CheckedAudio:
     path: Path
     chapter: str
     levels: Levels
-    findings: tuple[Finding, ...]
+    findings: tuple[LevelFinding, ...]
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class CheckedAudio:
     def is_met(self) -> bool:
         return all(finding.is_met for finding in self.findings)
 
-    def finding(self, criterion: Criterion) -> Finding | None:
+    def finding(self, criterion: Criterion) -> LevelFinding | None:
         return next((each for each in self.findings if each.criterion is criterion), None)
 
     def as_json(self) -> dict[str, object]:
@@ -67,20 +67,20 @@ def check_file(
     ``check`` is called for each block and may raise.
     """
     chapters = _chapters_of(path)
-    meters: list[LevelMeter] = []
+    meters: list[AudioLevelMeter] = []
     position = 0
     for samples, rate in read_audio_blocks(path):
         check()
         ends = [round(end * rate) for _, end in chapters[:-1]]
         cuts = [end - position for end in ends if position < end < position + len(samples)]
         position += len(samples)
-        meters = meters or [LevelMeter(rate)]
+        meters = meters or [AudioLevelMeter(rate)]
         for number, piece in enumerate(np.split(samples, cuts)):
             if number:
-                meters.append(LevelMeter(rate))
+                meters.append(AudioLevelMeter(rate))
             meters[-1].add(piece)
         if position in ends:  # the chapter ends with the block
-            meters.append(LevelMeter(rate))
+            meters.append(AudioLevelMeter(rate))
     if not meters:
         raise UnreadableClip("{file} contains no audio.", remedy="Record or save it again.", file=path.name)
     titles = [title for title, _ in chapters] or [""]

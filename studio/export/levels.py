@@ -46,7 +46,7 @@ class Levels:
     tail_seconds: float
 
 
-class LevelMeter:
+class AudioLevelMeter:
     """Meter of the levels of consecutive pieces of audio."""
 
     def __init__(self, sample_rate: int) -> None:
@@ -127,9 +127,9 @@ def _silence_at_ends(powers: FloatArray, rms: float) -> tuple[float, float]:
 
 def measure_file(path: Path) -> Levels:
     """Return the levels of an audio file. Raise ``UnreadableClip`` and ``BrokenClip``."""
-    meter: LevelMeter | None = None
+    meter: AudioLevelMeter | None = None
     for samples, sample_rate in read_audio_blocks(path):
-        meter = meter or LevelMeter(sample_rate)
+        meter = meter or AudioLevelMeter(sample_rate)
         meter.add(samples)
     if meter is None:
         raise UnreadableClip("{file} contains no audio.", remedy="Record or save it again.", file=path.name)

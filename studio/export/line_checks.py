@@ -8,10 +8,8 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from studio import paths
 from studio.audio.waveform import Waveform
@@ -25,20 +23,11 @@ from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
 from studio.take_checks.policy import MAX_RETRIES, Attempts, CheckPolicy, speak_until_good
-from studio.take_checks.records import TakeCheck, TakeMeasures, Transcript
-from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.records import TakeCheck, TakeMeasures
+from studio.take_checks.requests import CheckRequest
+from studio.take_checks.service import TakeCheckService
 
 _MAX_EARLIER_TAKES = 400  # of all voices
-
-
-class CheckQueue(Protocol):
-    """Interface to a runner of checks, such as ``CheckClient``. A future ends with a result, or is cancelled."""
-
-    def submit(self, request: CheckRequest) -> Future[TakeCheck]: ...
-
-    def transcribe(self, request: TranscriptRequest) -> Future[Transcript]: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +53,18 @@ class Spoken:
     report: SynthesisReport
 
 
-class LineChecker:
+class LineRetries:
     """Checks lines that are spoken outside the window, and requests retries as ``policy`` requires."""
 
     def __init__(
         self,
-        queue: CheckQueue,
+        service: TakeCheckService,
         policy: CheckPolicy,
         model_folder: Path,
         known_words: Callable[[str], tuple[str, ...]] = lambda _: (),
     ) -> None:
         """``known_words`` returns the words of the dictionary in a text."""
-        self._queue = queue
+        self._service = service
         self._policy = policy
         self._model_folder = model_folder
         self._known_words = known_words
@@ -99,7 +88,7 @@ class LineChecker:
             earlier_takes=tuple(each for voice, each in self._earlier if voice == spoken.request.voice),
             speed=spoken.request.speed,
         )
-        check = await asyncio.wrap_future(self._queue.submit(request))
+        check = await asyncio.wrap_future(self._service.submit(request))
         if check.measures is not None and not check.needs_review:
             self._earlier.append((spoken.request.voice, check.measures))
         return check
@@ -109,7 +98,7 @@ class LineChecker:
         request = await asyncio.to_thread(
             check_request, project, take, self._policy, prompt_clip=prompt_clip, model_folder=self._model_folder
         )
-        return await asyncio.wrap_future(self._queue.submit(request))
+        return await asyncio.wrap_future(self._service.submit(request))
 
     async def speak(self, seed: int, speak: Callable[[int], Awaitable[Spoken]]) -> Attempts[Spoken]:
         """Speak with ``seed``, and again with seeds derived from it, until a take is good enough."""

@@ -49,7 +49,7 @@ class Criterion(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LevelFinding:
     """A measured value and whether it meets the standard. ``value`` is None for silence, which has no level."""
 
     criterion: Criterion
@@ -90,7 +90,7 @@ class AudioStandard:
         limit = min(self.limits[each].highest for each in (Criterion.PEAK, Criterion.TRUE_PEAK) if each in self.limits)
         return limit - _ROOM_FOR_ENCODING_DB
 
-    def check(self, levels: Levels) -> tuple[Finding, ...]:
+    def check(self, levels: Levels) -> tuple[LevelFinding, ...]:
         """Return a finding for each limit, in the order of ``Criterion``."""
         values = {
             Criterion.RMS: levels.rms_dbfs,
@@ -103,7 +103,7 @@ class AudioStandard:
             Criterion.LENGTH: levels.seconds,
             Criterion.SAMPLE_RATE: float(levels.sample_rate),
         }
-        return tuple(Finding(each, values[each], self.limits[each]) for each in Criterion if each in self.limits)
+        return tuple(LevelFinding(each, values[each], self.limits[each]) for each in Criterion if each in self.limits)
 
     def is_met_by(self, levels: Levels) -> bool:
         return all(finding.is_met for finding in self.check(levels))

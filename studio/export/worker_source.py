@@ -14,7 +14,7 @@ import numpy as np
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import OutOfMemory, StudioError, WorkerDied
-from studio.export.line_checks import LineCheck, LineChecker, Spoken, StoredChecks
+from studio.export.line_checks import LineCheck, LineRetries, Spoken, StoredChecks
 from studio.export.speech_source import ExportItem
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, SynthesisRequest
@@ -55,7 +55,7 @@ class WorkerSource:
         *,
         on_loaded: Callable[[EngineDescription], None] = lambda _: None,
         on_spoken: Callable[[float], None] = lambda _: None,
-        checker: LineChecker | None = None,
+        checker: LineRetries | None = None,
     ) -> None:
         self._client = client
         self._loop = loop

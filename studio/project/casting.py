@@ -41,7 +41,7 @@ class Role:
         return name_key(self.name)
 
 
-class VoiceNames:
+class LibraryNames:
     """The names of the voices in the library, ignoring case and spacing."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -53,14 +53,14 @@ class VoiceNames:
         return self._by_key.get(name_key(name)) if name else None
 
 
-def character_of(line: Line, voices: VoiceNames) -> str | None:
+def character_of(line: Line, voices: LibraryNames) -> str | None:
     """Return the character of a line: the named one, or else a voice that is missing from the library."""
     if line.character:
         return line.character
     return line.voice if line.voice and voices.find(line.voice) is None else None
 
 
-def cast_lines(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Line, ...]:
+def cast_lines(lines: Iterable[Line], cast: Cast, voices: LibraryNames) -> tuple[Line, ...]:
     """Return imported lines with the voices of known characters.
 
     A line keeps its own voice. A character with the name of a voice gets that voice.
@@ -68,7 +68,7 @@ def cast_lines(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[L
     return tuple(_cast_line(line, cast, voices) for line in lines)
 
 
-def _cast_line(line: Line, cast: Cast, voices: VoiceNames) -> Line:
+def _cast_line(line: Line, cast: Cast, voices: LibraryNames) -> Line:
     own = voices.find(line.voice)
     if own is not None:
         return line if own == line.voice else replace(line, voice=own)
@@ -83,7 +83,7 @@ def _cast_line(line: Line, cast: Cast, voices: VoiceNames) -> Line:
     return replace(line, character=name, voice=voice, style=style)
 
 
-def uncast_characters(lines: Iterable[Line], voices: VoiceNames) -> frozenset[str]:
+def uncast_characters(lines: Iterable[Line], voices: LibraryNames) -> frozenset[str]:
     """Return the keys of the characters whose spoken lines have no voice from the library."""
     return frozenset(
         name_key(name)
@@ -92,7 +92,7 @@ def uncast_characters(lines: Iterable[Line], voices: VoiceNames) -> frozenset[st
     )
 
 
-def roles_of(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Role, ...]:
+def roles_of(lines: Iterable[Line], cast: Cast, voices: LibraryNames) -> tuple[Role, ...]:
     """Return the characters of ``lines``, those with the most lines first."""
     groups: dict[str, list[Line]] = {}
     for line in lines:
@@ -103,7 +103,7 @@ def roles_of(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Rol
     return tuple(sorted(roles, key=lambda role: -len(role.line_ids)))
 
 
-def _role(lines: Sequence[Line], member: CastMember | None, voices: VoiceNames) -> Role:
+def _role(lines: Sequence[Line], member: CastMember | None, voices: LibraryNames) -> Role:
     name = character_of(lines[0], voices) or ""
     texts = [line.text for line in lines]
     sample = next((text for text in texts if len(text) >= _MIN_SAMPLE_CHARACTERS), max(texts, key=len))
@@ -114,7 +114,7 @@ def _role(lines: Sequence[Line], member: CastMember | None, voices: VoiceNames) 
     return Role(name, tuple(line.id for line in lines), sample, replace(member, voice=voices.find(member.voice)))
 
 
-def with_suggestions(roles: Sequence[Role], uncast: Collection[str], voices: VoiceNames) -> tuple[Role, ...]:
+def with_suggestions(roles: Sequence[Role], uncast: Collection[str], voices: LibraryNames) -> tuple[Role, ...]:
     """Return ``roles`` with a voice for each of the ``uncast``, if possible one that no other character has."""
     used = Counter(role.member.voice for role in roles if role.key not in uncast)
     suggested: list[Role] = []

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
-from studio.export.line_checks import CheckQueue
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
@@ -20,7 +19,7 @@ from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
 from studio.serve.word_times import RequestedWords, WordAligner
-from studio.take_checks.client import CheckClient
+from studio.take_checks.service import TakeCheckService
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import name_key
@@ -58,7 +57,7 @@ class SpeechService:
         backend: SpeechBackend,
         options: ServiceOptions,
         open_library: Callable[[], VoiceLibrary] = open_voice_library,
-        open_checks: Callable[[], CheckQueue] = CheckClient,
+        open_checks: Callable[[], TakeCheckService] = TakeCheckService,
     ) -> None:
         self.options = options
         self.description: EngineDescription | None = None

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from studio.audio.resampling import Samples
-from studio.export.line_checks import CheckQueue
 from studio.pipeline.request import AudioChunk, SynthesisReport
 from studio.serve.schemas import SpokenWord
 from studio.take_checks.requests import CheckRequest
+from studio.take_checks.service import TakeCheckService
 
 _log = logging.getLogger(__name__)
 
@@ -20,9 +20,9 @@ _log = logging.getLogger(__name__)
 class WordAligner:
     """Aligns texts with their speech. The check process is opened with the first use."""
 
-    def __init__(self, open_checks: Callable[[], CheckQueue]) -> None:
+    def __init__(self, open_checks: Callable[[], TakeCheckService]) -> None:
         self._open_checks = open_checks
-        self._checks: CheckQueue | None = None
+        self._checks: TakeCheckService | None = None
 
     def close(self) -> None:
         """End the check process, if it runs."""

@@ -16,7 +16,7 @@ from studio.take_checks.words import Word, words_of
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class AlignedSegment:
     """A word of the spoken text, or the punctuation between two words (``word`` is None).
 
     Attributes:
@@ -43,7 +43,7 @@ class Segment:
         return self.last_piece - self.first_piece + 1
 
 
-def aligned_segments(evidence: SentenceEvidence) -> list[Segment]:
+def aligned_segments(evidence: SentenceEvidence) -> list[AlignedSegment]:
     """Return all words and punctuation of a sentence in order; empty if the model gives no alignment."""
     if not (evidence.text_position and evidence.text_pieces and evidence.text_coverage):
         return []
@@ -55,7 +55,7 @@ def aligned_segments(evidence: SentenceEvidence) -> list[Segment]:
     for (word, first, last), start, end in zip(owners, starts, ends, strict=True):
         distance = np.maximum(np.maximum(first - position[start:end], position[start:end] - last), 0.0)
         segments.append(
-            Segment(
+            AlignedSegment(
                 word,
                 first,
                 last,

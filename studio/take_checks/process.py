@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn
 
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import wording
@@ -25,9 +25,12 @@ from studio.system.piped_process import PipedProcess
 from studio.take_checks.records import TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 
+if TYPE_CHECKING:
+    from studio.take_checks.engine import TakeCheckEngine
+
 _log = logging.getLogger(__name__)
 
-CHECKER = "studio.take_checks.checker:open_checker"
+ENGINE = "studio.take_checks.engine:open_engine"
 
 _ABANDONED_GRACE_SECONDS = 3.0
 
@@ -44,22 +47,11 @@ class CheckFailed:
 Reply = TakeCheck | Transcript | CheckFailed
 
 
-class CheckerProtocol(Protocol):
-    """Interface of the object that makes the checks in the process.
+class TakeCheckProcess(PipedProcess):
+    """A process for checks. ``engine`` names the function that makes its ``TakeCheckEngine``, as ``module:function``."""
 
-    It keeps its recognisers loaded between requests.
-    """
-
-    def check(self, request: CheckRequest) -> TakeCheck: ...
-
-    def transcribe(self, request: TranscriptRequest) -> Transcript: ...
-
-
-class CheckProcess(PipedProcess):
-    """A process for checks. ``checker`` names the function that makes its checker, as ``module:function``."""
-
-    def __init__(self, checker: str = CHECKER) -> None:
-        super().__init__(_serve, (checker,), name="timbre-checks", log_name="checks")
+    def __init__(self, engine: str = ENGINE) -> None:
+        super().__init__(_serve, (engine,), name="timbre-checks", log_name="checks")
 
     def receive(self) -> Reply:
         reply: Reply = super().receive()
@@ -69,16 +61,17 @@ class CheckProcess(PipedProcess):
 # From here on: code of the child process.
 
 
-def _serve(connection: Connection, log_path: Path, checker_name: str) -> None:
+def _serve(connection: Connection, log_path: Path, engine_name: str) -> None:
     init_child(log_path)
     lower_priority()
     _refuse_network()
-    checker: CheckerProtocol | None = None
+    engine: TakeCheckEngine | None = None
     commands = _Commands(connection)
+    reply: Reply
     while (command := commands.next()) is not None:
         try:
-            checker = checker or _by_name(checker_name)()
-            reply = checker.check(command) if isinstance(command, CheckRequest) else checker.transcribe(command)
+            engine = engine or _by_name(engine_name)()
+            reply = engine.check(command) if isinstance(command, CheckRequest) else engine.transcribe(command)
         except Exception as error:  # noqa: BLE001 - process boundary: every error is reported to the parent
             _log.exception("the check failed")
             reply = CheckFailed(as_studio_error(error).to_record())
@@ -139,9 +132,9 @@ def as_studio_error(error: BaseException) -> StudioError:
     )
 
 
-def _by_name(name: str) -> Callable[[], Any]:
+def _by_name(name: str) -> Callable[[], TakeCheckEngine]:
     module_name, function_name = name.split(":")
-    function: Callable[[], Any] = getattr(importlib.import_module(module_name), function_name)
+    function: Callable[[], TakeCheckEngine] = getattr(importlib.import_module(module_name), function_name)
     return function
 
 

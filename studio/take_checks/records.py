@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -115,6 +115,11 @@ class TakeCheck:
     @property
     def needs_review(self) -> bool:
         return self.verdict in (Verdict.DOUBTFUL, Verdict.BAD) and not self.is_accepted
+
+    def without_recognition(self, error_code: str) -> TakeCheck:
+        """Return the check after an error of recognition: problems count, but their absence proves nothing."""
+        verdict = Verdict.NOT_CHECKED if self.verdict is Verdict.GOOD else self.verdict
+        return replace(self, verdict=verdict, error_code=error_code)
 
 
 class DifferenceKind(Enum):

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from studio.pipeline.request import SentenceEvidence
-from studio.take_checks.alignment import Segment, aligned_segments
+from studio.take_checks.alignment import AlignedSegment, aligned_segments
 from studio.take_checks.echo import best_echo
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.records import Problem, ProblemKind, WordTime
@@ -53,7 +53,7 @@ _MIN_CONFIDENCE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class _WordMeasures:
-    segment: Segment
+    segment: AlignedSegment
     coverage: float  # mean attention to its pieces, by letters
     num_sounding: int
     ratio: float  # number of sounding tokens relative to the expected number
@@ -122,7 +122,7 @@ class _Sentence:
     """One sentence with its alignment. ``written`` contains the written word of each spoken one."""
 
     def __init__(
-        self, evidence: SentenceEvidence, segments: Sequence[Segment], sound: Sound, written: Sequence[Word]
+        self, evidence: SentenceEvidence, segments: Sequence[AlignedSegment], sound: Sound, written: Sequence[Word]
     ) -> None:
         self._evidence = evidence
         self._segments = segments
@@ -237,11 +237,11 @@ class _Sentence:
         words = [segment.word.text.casefold() for segment in self._words if segment.word]
         return words[index] in words[max(0, index - 1) : index] + words[index + 1 : index + 2]
 
-    def _is_final(self, segment: Segment) -> bool:
+    def _is_final(self, segment: AlignedSegment) -> bool:
         index = self._segments.index(segment)
         return index + 1 == len(self._segments) or self._segments[index + 1].word is None
 
-    def _coverage(self, segment: Segment) -> float:
+    def _coverage(self, segment: AlignedSegment) -> float:
         pieces = slice(segment.first_piece, segment.last_piece + 1)
         weights = [max(1, len(piece.strip())) for piece in self._evidence.text_pieces[pieces]]
         weighted = zip(self._evidence.text_coverage[pieces], weights, strict=True)
@@ -324,7 +324,7 @@ def _is_explained(place: tuple[float, float], found: Sequence[Problem]) -> bool:
     )
 
 
-def _num_letters(segment: Segment) -> float:
+def _num_letters(segment: AlignedSegment) -> float:
     assert segment.word is not None
     text = segment.word.text
     is_syllable = len(text) == 1 and not text.isascii()

@@ -37,7 +37,7 @@ class Aspect(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GradeText:
     """A grade with its explanation. ``sentence`` and ``advice`` may contain fields such as ``{seconds:.1f}``."""
 
     grade: Grade
@@ -50,7 +50,7 @@ class ClipIssue:
     """The verdict on one aspect of a clip, and the values for the fields of its texts."""
 
     aspect: Aspect
-    verdict: Verdict
+    verdict: GradeText
     values: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -80,80 +80,80 @@ class ClipReport:
         return Grade.worst([finding.grade for finding in self.findings])
 
 
-VERDICTS: Mapping[tuple[Aspect, str], Verdict] = {
-    (Aspect.LENGTH, "none"): Verdict(
+VERDICTS: Mapping[tuple[Aspect, str], GradeText] = {
+    (Aspect.LENGTH, "none"): GradeText(
         Grade.POOR,
         "It contains almost no speech.",
         "Select another part, or record again closer to the microphone.",
     ),
-    (Aspect.LENGTH, "short"): Verdict(
+    (Aspect.LENGTH, "short"): GradeText(
         Grade.FAIR,
         "It contains only {seconds:.1f} seconds of speech.",
         "Select a longer part if possible: 3 to 10 seconds give a closer likeness.",
     ),
-    (Aspect.LENGTH, "good"): Verdict(Grade.GOOD, "{seconds:.1f} seconds of speech: a good length."),
-    (Aspect.LENGTH, "long"): Verdict(
+    (Aspect.LENGTH, "good"): GradeText(Grade.GOOD, "{seconds:.1f} seconds of speech: a good length."),
+    (Aspect.LENGTH, "long"): GradeText(
         Grade.FAIR,
         "It lasts {total:.1f} seconds, longer than a voice needs.",
         "Select 3 to 10 seconds: speech then starts sooner.",
     ),
-    (Aspect.LENGTH, "too long"): Verdict(
+    (Aspect.LENGTH, "too long"): GradeText(
         Grade.POOR,
         "It lasts {total:.1f} seconds; the models accept at most 30.",
         "Move the handles to select 3 to 10 seconds.",
     ),
-    (Aspect.LEVEL, "good"): Verdict(Grade.GOOD, "The level is good."),
-    (Aspect.LEVEL, "low"): Verdict(
+    (Aspect.LEVEL, "good"): GradeText(Grade.GOOD, "The level is good."),
+    (Aspect.LEVEL, "low"): GradeText(
         Grade.FAIR, "The level is low.", "For a new recording, move closer to the microphone or raise its level."
     ),
-    (Aspect.LEVEL, "very low"): Verdict(
+    (Aspect.LEVEL, "very low"): GradeText(
         Grade.POOR,
         "The level is very low, so noise becomes part of the voice.",
         "Record again, closer to the microphone or at a higher level.",
     ),
-    (Aspect.CLIPPING, "good"): Verdict(Grade.GOOD, "No clipping."),
-    (Aspect.CLIPPING, "some"): Verdict(
+    (Aspect.CLIPPING, "good"): GradeText(Grade.GOOD, "No clipping."),
+    (Aspect.CLIPPING, "some"): GradeText(
         Grade.FAIR, "Some peaks are clipped.", "Select a part without clipping, or record again at a lower level."
     ),
-    (Aspect.CLIPPING, "much"): Verdict(
+    (Aspect.CLIPPING, "much"): GradeText(
         Grade.POOR,
         "The recording is distorted: its peaks are clipped.",
         "Record again at a lower level; clipping cannot be repaired well.",
     ),
-    (Aspect.NOISE, "good"): Verdict(Grade.GOOD, "The background is quiet."),
-    (Aspect.NOISE, "some"): Verdict(
+    (Aspect.NOISE, "good"): GradeText(Grade.GOOD, "The background is quiet."),
+    (Aspect.NOISE, "some"): GradeText(
         Grade.FAIR,
         "There is some background noise.",
         "Select a quieter part, or record in a quieter place: noise is cloned too.",
     ),
-    (Aspect.NOISE, "much"): Verdict(
+    (Aspect.NOISE, "much"): GradeText(
         Grade.POOR,
         "There is loud noise, music or another voice in the background.",
         "Use a recording of this speaker alone: everything else is cloned too.",
     ),
-    (Aspect.BANDWIDTH, "good"): Verdict(Grade.GOOD, "The full frequency range is present."),
-    (Aspect.BANDWIDTH, "dull"): Verdict(
+    (Aspect.BANDWIDTH, "good"): GradeText(Grade.GOOD, "The full frequency range is present."),
+    (Aspect.BANDWIDTH, "dull"): GradeText(
         Grade.FAIR,
         "It sounds dull: there is almost nothing above {kilohertz:.1f} kHz.",
         "Use a better copy of the recording if you have one.",
     ),
-    (Aspect.BANDWIDTH, "telephone"): Verdict(
+    (Aspect.BANDWIDTH, "telephone"): GradeText(
         Grade.POOR,
         "It sounds like a telephone call: there is almost nothing above 4 kHz.",
         "Use a recording made with a microphone; converting the file does not help.",
     ),
-    (Aspect.BANDWIDTH, "rate"): Verdict(
+    (Aspect.BANDWIDTH, "rate"): GradeText(
         Grade.POOR,
         "The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.",
         "Use a recording of better quality; converting the file does not help.",
     ),
-    (Aspect.SILENCE, "good"): Verdict(Grade.GOOD, "There are few pauses."),
-    (Aspect.SILENCE, "some"): Verdict(
+    (Aspect.SILENCE, "good"): GradeText(Grade.GOOD, "There are few pauses."),
+    (Aspect.SILENCE, "some"): GradeText(
         Grade.FAIR,
         "{percent:.0f} % is silence.",
         "Select a part with continuous speech; otherwise the voice may pause a lot.",
     ),
-    (Aspect.SILENCE, "much"): Verdict(
+    (Aspect.SILENCE, "much"): GradeText(
         Grade.POOR,
         "It is mostly silence ({percent:.0f} %).",
         "Select a part with continuous speech; otherwise the voice may pause a lot.",

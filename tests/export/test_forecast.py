@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from speech_fakes import FakeSpeechSource, items_of
 
 from studio.export.exporter import Exporter
-from studio.export.forecast import FileChange, Forecast, forecast, orphan_findings
+from studio.export.forecast import ExportForecast, FileChange, forecast, orphan_findings
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Origin
@@ -22,7 +22,7 @@ def plan_of(folder: Path, *texts: str, settings: ExportSettings = SETTINGS) -> E
     return ExportPlan.make(items_of(texts), folder / "out", settings)
 
 
-def forecast_of(folder: Path, plan: ExportPlan) -> Forecast:
+def forecast_of(folder: Path, plan: ExportPlan) -> ExportForecast:
     return forecast(plan, journals=folder / "journals")
 
 
@@ -30,7 +30,7 @@ def export(folder: Path, plan: ExportPlan) -> None:
     Exporter(plan, FakeSpeechSource(), journals=folder / "journals").run()
 
 
-def changes(found: Forecast) -> dict[str, str]:
+def changes(found: ExportForecast) -> dict[str, str]:
     return {str(file): change.value for file, change in found.changes}
 
 

@@ -11,7 +11,7 @@ import soundfile
 from speech_fakes import hum
 
 from studio.errors import UnreadableClip, UnusableSetting
-from studio.export.levels import LevelMeter, Levels, measure_file
+from studio.export.levels import AudioLevelMeter, Levels, measure_file
 from studio.export.loudness import loudness_lufs, true_peak_dbtp
 from studio.export.standards import ACX, EBU_R128, Criterion, standard_named
 
@@ -39,7 +39,7 @@ def speech_between(head_seconds: float, tail_seconds: float, tone_dbfs: float = 
 
 
 def measured(samples: np.ndarray, num_pieces: int = 1) -> Levels:
-    meter = LevelMeter(RATE)
+    meter = AudioLevelMeter(RATE)
     for piece in np.array_split(samples, num_pieces):
         meter.add(piece)
     return meter.finish()

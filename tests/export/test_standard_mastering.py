@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from speech_fakes import hum
 
-from studio.export.levels import LevelMeter, Levels
+from studio.export.levels import AudioLevelMeter, Levels
 from studio.export.standard_mastering import SampleFile, StandardMastering
 from studio.export.standards import ACX, EBU_R128, AudioStandard
 
@@ -39,7 +39,7 @@ def mastered(samples: np.ndarray, standard: AudioStandard, **options: object) ->
 
 
 def levels_of(samples: np.ndarray) -> Levels:
-    meter = LevelMeter(RATE)
+    meter = AudioLevelMeter(RATE)
     meter.add(samples)
     return meter.finish()
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from studio import paths
 from studio.audio.files import read_audio
-from studio.take_checks.checker import at_recognizer_rate
 from studio.take_checks.comparison import compare
+from studio.take_checks.engine import at_recognizer_rate
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, Recognizer, Samples
 from studio.take_checks.units import spoken_units

@@ -14,11 +14,11 @@ from fake_checks import FakeChecks
 from fake_model import open_fake
 from thread_worker import ThreadWorker
 
-from studio.export.line_checks import CheckQueue
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
+from studio.take_checks.service import TakeCheckService
 from studio.voices.library import VoiceLibrary
 from studio.worker.client import WorkerClient
 from studio.worker.process import Worker, WorkerProcess
@@ -62,7 +62,7 @@ def serve(
     library: VoiceLibrary,
     start_worker: Callable[[], Worker] = fake_worker,
     folder: Path = noise_models.V3,
-    open_checks: Callable[[], CheckQueue] = FakeChecks,
+    open_checks: Callable[[], TakeCheckService] = FakeChecks,
     most_waiting: int = 64,
     default_voice: str = "",
     default_quality: Quality = Quality.EXACT,

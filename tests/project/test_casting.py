@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.project.casting import (
-    VoiceNames,
+    LibraryNames,
     cast_lines,
     casting_change,
     roles_of,
@@ -16,7 +16,7 @@ from studio.project.details import CastMember, ProjectDetails
 from studio.project.lines import Line, LineStyle
 from studio.project.script import Script
 
-VOICES = VoiceNames(["Ada", "Max", "Linda"])
+VOICES = LibraryNames(["Ada", "Max", "Linda"])
 HAPPY, WHISPER = LineStyle(preset="emotion.happy"), LineStyle(preset="voice.whisper")
 
 
@@ -65,7 +65,7 @@ def test_suggested_voices_differ_where_possible() -> None:
     lines = [line(number, character=name) for number, name in enumerate(["A", "B", "max", "C", "D"])]
     roles = with_suggestions(roles_of(lines, {}, VOICES), {"b", "max", "c", "d"}, VOICES)
     assert [role.member.voice for role in roles] == [None, "Ada", "Max", "Linda", "Ada"]
-    assert with_suggestions(roles, {"b"}, VoiceNames([])) == roles
+    assert with_suggestions(roles, {"b"}, LibraryNames([])) == roles
 
 
 def test_casting_is_one_change_of_lines_and_project() -> None:

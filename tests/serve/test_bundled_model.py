@@ -20,7 +20,7 @@ from running_service import RunningService
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.paths import resources
 from studio.pipeline.request import EngineOptions
-from studio.take_checks.client import CheckClient
+from studio.take_checks.service import TakeCheckService
 from studio.worker.process import WorkerProcess
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -35,7 +35,7 @@ def bundled() -> Iterator[RunningService]:
         library=open_voice_library(),
         folder=MODEL,
         start_worker=WorkerProcess,
-        open_checks=CheckClient,
+        open_checks=TakeCheckService,
         engine_options=EngineOptions(flow_precision="auto"),  # as `timbre serve` and `timbre say` load the model
     ) as running:
         yield running

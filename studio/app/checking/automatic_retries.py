@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.checking.take_checker import TakeChecker
+from studio.app.checking.take_check_queue import TakeCheckQueue
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.project.changes import Change, ChooseTake, CompositeChange
@@ -43,7 +43,7 @@ class AutomaticRetries(QObject):
     def __init__(
         self,
         queue: SynthesisQueue,
-        checker: TakeChecker,
+        checker: TakeCheckQueue,
         editor: ProjectEditor,
         policy: Callable[[], CheckPolicy],
         parent: QObject | None = None,

@@ -15,7 +15,7 @@ from studio.errors import CannotWrite, StudioError, VoiceNotFound
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
 from studio.export.exporter import check_target
-from studio.export.forecast import Forecast, forecast, orphan_findings
+from studio.export.forecast import ExportForecast, forecast, orphan_findings
 from studio.export.joined_files import FilePer
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_CHAPTER_PATTERN, sanitize_filename
@@ -249,7 +249,7 @@ class ExportCheck:
 
     findings: tuple[Finding, ...] = ()
     foreign: tuple[PurePosixPath, ...] = ()
-    forecast: Forecast = Forecast()
+    forecast: ExportForecast = ExportForecast()
 
     @property
     def failing_numbers(self) -> frozenset[int]:
@@ -311,7 +311,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
         message = wording("Longer than its slot in the video. Speak > Fit all to slots… shortens takes.")
         findings.append(Finding(FindingKind.OVERRUN, message, tuple(overrunning)))
     foreign: tuple[PurePosixPath, ...] = ()
-    found = Forecast()
+    found = ExportForecast()
     skipped = ExportCheck(tuple(findings)).failing_numbers if skips_failing else frozenset()
     try:
         plan = replace(order, lines=tuple(each for each in order.lines if each.item.index not in skipped)).plan()

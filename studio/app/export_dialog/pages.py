@@ -17,7 +17,7 @@ from studio.app.translation import join_phrases
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
-from studio.export.forecast import FileChange, Forecast
+from studio.export.forecast import ExportForecast, FileChange
 
 _MAX_NAMES = 5
 
@@ -84,7 +84,7 @@ class NamePreview(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._forecast: Forecast | None = None
+        self._forecast: ExportForecast | None = None
         self._files = _Files(self)
         self.list = QListView()
         self.list.setModel(self._files)
@@ -114,7 +114,7 @@ class NamePreview(QWidget):
         more = (self.tr("… and %n more line(s)", "", names.num_more),) if names.num_more else ()
         self._files.set_rows(map(_Row, [*map(str, names.line_files), *more, *map(str, names.script_files)]))
 
-    def show_forecast(self, forecast: Forecast) -> None:
+    def show_forecast(self, forecast: ExportForecast) -> None:
         """Show what happens to each file."""
         self._forecast = forecast
         self.only_changes.setVisible(bool(forecast.count(FileChange.KEPT)))

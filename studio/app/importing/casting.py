@@ -11,7 +11,7 @@ from studio.app.background import in_background
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
-from studio.project.casting import Cast, Role, VoiceNames, casting_change, roles_of, with_suggestions
+from studio.project.casting import Cast, LibraryNames, Role, casting_change, roles_of, with_suggestions
 from studio.project.lines import Line
 from studio.voices.library import Voice
 from studio.voices.voice import name_key
@@ -47,8 +47,8 @@ class CastingController(QObject):
 
     async def _open(self) -> None:
         voices = await in_background(self._session.library.voices)
-        names, script = VoiceNames(voice.name for voice in voices), self._session.editor.script
-        usable = VoiceNames(voice.name for voice in voices if voice.works_with(self._session.styles.generation))
+        names, script = LibraryNames(voice.name for voice in voices), self._session.editor.script
+        usable = LibraryNames(voice.name for voice in voices if voice.works_with(self._session.styles.generation))
         roles = with_suggestions(roles_of(script.lines, script.details.cast, names), self._uncast, usable)
         self.close()
         self._show(roles, voices)

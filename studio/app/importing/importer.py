@@ -14,7 +14,7 @@ from studio.app.error_text import words_of
 from studio.app.importing.import_page import ImportPage, has_choices
 from studio.app.session import Session
 from studio.errors import UnreadableScript
-from studio.project.casting import VoiceNames, cast_lines, uncast_characters
+from studio.project.casting import LibraryNames, cast_lines, uncast_characters
 from studio.project.changes import Change, EditDetails, RenameProject
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.merging import merged_details
@@ -61,7 +61,7 @@ class ScriptImporter(QObject):
 
         ``name`` becomes the name of the project.
         """
-        voices = VoiceNames(voice.name for voice in await in_background(self._session.library.voices))
+        voices = LibraryNames(voice.name for voice in await in_background(self._session.library.voices))
         script = self._session.editor.script
         lines = cast_lines(imported.lines, script.details.cast, voices)
         changes: list[Change] = []

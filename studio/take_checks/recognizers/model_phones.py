@@ -26,7 +26,7 @@ from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.phone_paths import FloatArray, search_long
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognition, Samples, unrecognized_voice
-from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment, SpokenPath, regions, words_in_order
+from studio.take_checks.recognizers.segments import SILENCE, SPEECH, PathSegment, SpokenPath, regions, words_in_order
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
@@ -130,7 +130,7 @@ class ModelPhones:
 
 
 def _probability(
-    usual: Sequence[Segment], other: Sequence[Segment], phones: Sequence[Sequence[int]], num_frames: int
+    usual: Sequence[PathSegment], other: Sequence[PathSegment], phones: Sequence[Sequence[int]], num_frames: int
 ) -> float:
     """Return the probability that ``other`` was spoken in a recording of ``num_frames``, in place of ``usual``."""
     ratio = sum(each.score for each in other) - sum(each.score for each in usual)

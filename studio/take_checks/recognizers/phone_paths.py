@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment
+from studio.take_checks.recognizers.segments import SILENCE, SPEECH, PathSegment
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -30,8 +30,8 @@ _IMPOSSIBLE = np.float32(-1e9)
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    strict: tuple[Segment, ...]
-    free: tuple[Segment, ...]
+    strict: tuple[PathSegment, ...]
+    free: tuple[PathSegment, ...]
 
 
 def search(log_probabilities: FloatArray, words: Sequence[Sequence[int]], *, has_end: bool = True) -> Paths:
@@ -56,8 +56,8 @@ def search(log_probabilities: FloatArray, words: Sequence[Sequence[int]], *, has
 
 def search_long(log_probabilities: FloatArray, words: Sequence[Sequence[int]]) -> Paths:
     """Search the paths of a recording of any length, in parts whose borders are words on which both paths agree."""
-    strict: list[Segment] = []
-    free: list[Segment] = []
+    strict: list[PathSegment] = []
+    free: list[PathSegment] = []
     start = first = 0
     while len(log_probabilities) - start > _MAX_FRAMES and len(words) - first > 1:
         window = log_probabilities[start : start + _MAX_FRAMES]
@@ -84,9 +84,9 @@ def _border(found: Paths) -> tuple[int, int]:
     return last.index + 1, last.end
 
 
-def _moved(segments: Sequence[Segment], words: int, frames: int) -> list[Segment]:
+def _moved(segments: Sequence[PathSegment], words: int, frames: int) -> list[PathSegment]:
     return [
-        Segment(each.index + words * (each.index >= 0), each.start + frames, each.end + frames, each.score)
+        PathSegment(each.index + words * (each.index >= 0), each.start + frames, each.end + frames, each.score)
         for each in segments
     ]
 
@@ -201,7 +201,7 @@ class _Graph:
         return path
 
 
-def _segments(path: IntArray, states: FloatArray, graph: _Graph) -> tuple[Segment, ...]:
+def _segments(path: IntArray, states: FloatArray, graph: _Graph) -> tuple[PathSegment, ...]:
     """Return the parts of a path. A word that follows itself is two segments."""
     owners = graph.owner[path]
     values = states[np.arange(len(path)), path]
@@ -212,5 +212,5 @@ def _segments(path: IntArray, states: FloatArray, graph: _Graph) -> tuple[Segmen
         index = int(owners[start])
         if index >= 0 and (path[start] > graph.firsts[index] or path[end - 1] < graph.lasts[index]):
             index = SPEECH  # only a part of its phones
-        found.append(Segment(index, start, end, float(values[start:end].sum())))
+        found.append(PathSegment(index, start, end, float(values[start:end].sum())))
     return tuple(found)

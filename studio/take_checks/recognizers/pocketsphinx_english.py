@@ -29,7 +29,7 @@ from studio.take_checks.recognizers.protocol import (
     Samples,
     unrecognized_voice,
 )
-from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment, SpokenPath, regions, words_in_order
+from studio.take_checks.recognizers.segments import SILENCE, SPEECH, PathSegment, SpokenPath, regions, words_in_order
 
 NAME = "pocketsphinx"
 
@@ -173,7 +173,7 @@ class PocketsphinxEnglish:
 
     def _aligned(
         self, samples: Samples, expected: Sequence[str], window: _Window, *, may_repeat: bool = False
-    ) -> list[Segment]:
+    ) -> list[PathSegment]:
         """Return the alignment of all words of a window, or an empty list if the audio is too short for them.
 
         If they ``may_repeat``, words that are said twice are aligned twice.
@@ -184,7 +184,7 @@ class PocketsphinxEnglish:
             links += [(index + 1, index + 1, _REPEAT_WORD, word) for index, word in enumerate(words)]
         return self._decoded(self._strict, samples, window, links)
 
-    def _freely_aligned(self, samples: Samples, expected: Sequence[str], window: _Window) -> list[Segment]:
+    def _freely_aligned(self, samples: Samples, expected: Sequence[str], window: _Window) -> list[PathSegment]:
         """Return the alignment of a window in which words can be skipped, repeated or replaced."""
         words = self._words(self._free, expected[window.first : window.end])
         length = len(words)
@@ -203,7 +203,7 @@ class PocketsphinxEnglish:
 
     def _decoded(
         self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]], *, cmn: str | None = None
-    ) -> list[Segment]:
+    ) -> list[PathSegment]:
         """Decode a window with a grammar, of which the first links are those of the words."""
         length = window.end - window.first
         # A search is freed when another one of the same name is added, which must not be the active one.
@@ -215,7 +215,7 @@ class PocketsphinxEnglish:
         heard = [each for each in decoder.seg() or () if each.word != "(NULL)"]
         order = _indices([_plain(each.word) for each in heard], [_plain(link[3]) for link in links[:length]])
         return [
-            Segment(
+            PathSegment(
                 index + window.first if index >= 0 else index,
                 each.start_frame + window.start,
                 each.end_frame + 1 + window.start,
@@ -247,7 +247,7 @@ class _Window:
     end: int
     start: int  # frames
     stop: int
-    segments: tuple[Segment, ...]
+    segments: tuple[PathSegment, ...]
 
 
 def _open_decoder(**settings: object) -> Any:
@@ -312,18 +312,18 @@ def _jump(step: int) -> float:
     return 0.0 if step == 1 else 1.0 + 0.01 * abs(step - 1)
 
 
-def _median_score(segments: Sequence[Segment]) -> float:
+def _median_score(segments: Sequence[PathSegment]) -> float:
     """Return the median of the words' scores for each frame."""
     scores = [each.score / each.frames for each in segments if each.index >= 0]
     return median(scores) if scores else _WORST_USUAL
 
 
-def _usual(segments: Sequence[Segment]) -> float:
+def _usual(segments: Sequence[PathSegment]) -> float:
     """Return the score for each frame below which a word of this take is suspicious."""
     return max(_WORST_USUAL, _median_score(segments) - _USUAL_SPREAD)
 
 
-def _suspicious(segments: Sequence[Segment]) -> set[int]:
+def _suspicious(segments: Sequence[PathSegment]) -> set[int]:
     """Return the expected words that fit badly, and those beside a silence that is not one. All if none is aligned."""
     if not segments:
         return {0}
@@ -337,12 +337,12 @@ def _suspicious(segments: Sequence[Segment]) -> set[int]:
     return found
 
 
-def _windows(aligned: Sequence[Segment], whole: _Window) -> list[_Window]:
+def _windows(aligned: Sequence[PathSegment], whole: _Window) -> list[_Window]:
     """Return windows of at most about 60 words that end in silence."""
     if not aligned:
         return [whole]
     windows: list[_Window] = []
-    held: list[Segment] = []
+    held: list[PathSegment] = []
     first = 0
     for each in aligned:
         held.append(each)
@@ -366,7 +366,7 @@ def _parts(window: _Window, suspicious: set[int]) -> list[_Window]:
     if not window.segments or not doubtful or len(doubtful) == window.end - window.first:
         return [window]
     parts: list[_Window] = []
-    held: list[Segment] = []
+    held: list[PathSegment] = []
     first = index = window.first
     for each in window.segments:
         if each.index >= 0:
@@ -379,17 +379,17 @@ def _parts(window: _Window, suspicious: set[int]) -> list[_Window]:
     return parts
 
 
-def _repeats(segments: Sequence[Segment]) -> bool:
+def _repeats(segments: Sequence[PathSegment]) -> bool:
     words = [each.index for each in segments if each.index >= 0]
     return len(set(words)) < len(words)
 
 
-def _is_understood(free: Sequence[Segment]) -> bool:
+def _is_understood(free: Sequence[PathSegment]) -> bool:
     """Return whether freely chosen phones fit the recording."""
     return not free or sum(each.score for each in free) / sum(each.frames for each in free) >= _UNRECOGNIZED_SCORE
 
 
-def _merge(window: _Window, free: Sequence[Segment], path: SpokenPath) -> None:
+def _merge(window: _Window, free: Sequence[PathSegment], path: SpokenPath) -> None:
     """Add the segments of ``window`` to ``path``: the free alignment where it is the more probable one."""
     strict = window.segments
     if not free:
@@ -416,7 +416,7 @@ def _merge(window: _Window, free: Sequence[Segment], path: SpokenPath) -> None:
             path.add(other, probability, missing - {SILENCE, SPEECH})
 
 
-def _repeated_middle(segments: Sequence[Segment]) -> float:
+def _repeated_middle(segments: Sequence[PathSegment]) -> float:
     """Return the ratio at which a repetition is as probable as a false alarm in a voice with these scores."""
     more = _REPEATED_SLOPE * max(0.0, _REPEATED_FIT - _median_score(segments))
     return min(_MAX_REPEATED_MIDDLE, _REPEATED_MIDDLE + more)

@@ -13,7 +13,7 @@ _AGREEMENT_SECONDS = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class PathSegment:
     """A part of a decoded recording, in frames. ``index`` is that of the expected word, ``SILENCE``, or ``SPEECH`` that
     is not a word of the text. ``score`` is a natural logarithm, in total.
     """
@@ -33,10 +33,10 @@ class SpokenPath:
 
     def __init__(self, frame_seconds: float) -> None:
         self._frame_seconds = frame_seconds
-        self._segments: list[tuple[Segment, float]] = []
+        self._segments: list[tuple[PathSegment, float]] = []
         self._missing: dict[int, float] = {}
 
-    def add(self, segments: Sequence[Segment], confidence: float = 1.0, missing: Iterable[int] = ()) -> None:
+    def add(self, segments: Sequence[PathSegment], confidence: float = 1.0, missing: Iterable[int] = ()) -> None:
         """Add segments, and the ``missing`` words among them, that were heard with this ``confidence``."""
         self._segments += [(each, confidence) for each in segments]
         self._missing |= dict.fromkeys(missing, confidence)
@@ -70,8 +70,8 @@ class SpokenPath:
 
 
 def regions(
-    strict: Sequence[Segment], free: Sequence[Segment], frame_seconds: float
-) -> Iterator[tuple[Sequence[Segment], Sequence[Segment]]]:
+    strict: Sequence[PathSegment], free: Sequence[PathSegment], frame_seconds: float
+) -> Iterator[tuple[Sequence[PathSegment], Sequence[PathSegment]]]:
     """Yield the parts of two results: words on which they agree, and the parts between these."""
     tolerance = round(_AGREEMENT_SECONDS / frame_seconds)
     strict_from = free_from = 0
@@ -85,12 +85,12 @@ def regions(
     yield strict[strict_from:], free[free_from:]
 
 
-def words_in_order(segments: Sequence[Segment]) -> list[int]:
+def words_in_order(segments: Sequence[PathSegment]) -> list[int]:
     """Return the indices of words and other speech."""
     return [each.index for each in segments if each.index != SILENCE]
 
 
-def _agree(first: Segment, second: Segment, tolerance: int) -> bool:
+def _agree(first: PathSegment, second: PathSegment, tolerance: int) -> bool:
     return (
         first.index == second.index >= 0
         and abs(first.start - second.start) <= tolerance

@@ -21,7 +21,7 @@ async def journey(user: User) -> dict[str, Any]:
     window, session = user.window, user.session
     session.settings.change({TAKE_CHECKS: "mark"})
     checks = FakeChecks(dict.fromkeys(SPOILT, 1))
-    session.checker._open_queue = checks  # instead of the process
+    session.checker._open_service = checks  # instead of the process
     for number, text in enumerate(LINES):
         await user.type(text)
         if number + 1 < len(LINES):

@@ -13,7 +13,7 @@ from recognized_clips import clip, findings
 from studio import paths
 from studio.errors import DamagedModelFile, RecognizerNotFound, UnrecognizedVoice
 from studio.pipeline.request import SentenceEvidence
-from studio.take_checks.checker import Checker
+from studio.take_checks.engine import TakeCheckEngine
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.recognizers.choice import MODEL, MODEL_RECOGNIZER_FILE, recognizer_of_model
 from studio.take_checks.recognizers.model_phones import ModelPhones
@@ -132,14 +132,14 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_takes_of_the_model_are_heard_by_its_own_recogniser() -> None:
-    check = Checker(lambda: ()).check(request(clip("Ada")[1], MODEL_FOLDER))
+    check = TakeCheckEngine(lambda: ()).check(request(clip("Ada")[1], MODEL_FOLDER))
     assert (check.recognizer, check.error_code, check.verdict) == (MODEL, "", Verdict.GOOD)
-    assert Checker(lambda: ()).check(request(clip("Ada")[1], None)).recognizer == ""
-    assert Checker(lambda: ()).check(request("今天天气很好。", MODEL_FOLDER)).recognizer == ""
+    assert TakeCheckEngine(lambda: ()).check(request(clip("Ada")[1], None)).recognizer == ""
+    assert TakeCheckEngine(lambda: ()).check(request("今天天气很好。", MODEL_FOLDER)).recognizer == ""
 
 
 def test_other_recordings_are_not_heard_by_it() -> None:
-    check = Checker(lambda: ()).check(request(clip("Ada")[1], MODEL_FOLDER, is_take=False))
+    check = TakeCheckEngine(lambda: ()).check(request(clip("Ada")[1], MODEL_FOLDER, is_take=False))
     assert (check.recognizer, check.error_code) == ("", "recognizer-not-found")
 
 
@@ -161,7 +161,7 @@ def test_a_damaged_recogniser_is_reported_each_time(copy: Path, damage: str) -> 
         (copy / "CosyVoice-BlankEN" / "respellings.txt").unlink()
     choice = recognizer_of_model(copy)
     assert choice
-    checker = Checker(lambda: ())
+    checker = TakeCheckEngine(lambda: ())
     for _ in range(2):
         with pytest.raises(DamagedModelFile):
             open_recognizer(choice)
@@ -173,7 +173,7 @@ def test_a_recogniser_without_memory_is_reported_each_time(copy: Path, monkeypat
     def fail(*_: object) -> None:
         raise MemoryError
 
-    checker = Checker(lambda: ())
+    checker = TakeCheckEngine(lambda: ())
     with monkeypatch.context() as exhausted:
         exhausted.setattr("studio.take_checks.recognizers.model_phones.ModelPhones.recognize", fail)
         for _ in range(2):

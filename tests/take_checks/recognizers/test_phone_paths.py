@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from studio.take_checks.recognizers.phone_paths import search, search_long
-from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment, regions, words_in_order
+from studio.take_checks.recognizers.segments import SILENCE, SPEECH, PathSegment, regions, words_in_order
 
 WORDS = [[1, 2, 3], [4, 5], [6, 7, 8, 9], [10, 11]]
 FRAMES_OF_PHONE = 3
@@ -27,7 +27,7 @@ def said(*words: int) -> list[int]:
     return [0, *(phone for word in words for phone in WORDS[word]), 0]
 
 
-def names(segments: Sequence[Segment]) -> list[int]:
+def names(segments: Sequence[PathSegment]) -> list[int]:
     return [each.index for each in segments]
 
 

@@ -12,7 +12,7 @@ import pytest
 from recognized_clips import clip, findings
 
 from studio.errors import UnrecognizedVoice
-from studio.take_checks.checker import Checker
+from studio.take_checks.engine import TakeCheckEngine
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.recognizers.choice import EMBEDDED
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, Samples
@@ -24,7 +24,7 @@ pytest.importorskip("pocketsphinx", reason="there are no wheels for this version
 
 from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish
-from studio.take_checks.recognizers.segments import Segment
+from studio.take_checks.recognizers.segments import PathSegment
 
 VOICES = ["Ada", "Angus", "Miles"]
 
@@ -115,7 +115,7 @@ def test_a_voice_of_espeak_that_it_does_not_understand_is_reported(name: str) ->
 def test_no_transcript_is_proposed_for_a_voice_that_it_does_not_understand(name: str) -> None:
     samples, _ = clip(name)
     with pytest.raises(UnrecognizedVoice):
-        Checker(lambda: (EMBEDDED,)).transcribe(TranscriptRequest(samples, SAMPLE_RATE, language="en"))
+        TakeCheckEngine(lambda: (EMBEDDED,)).transcribe(TranscriptRequest(samples, SAMPLE_RATE, language="en"))
 
 
 @pytest.mark.slow
@@ -154,8 +154,8 @@ def test_only_words_near_a_fault_are_aligned_freely(monkeypatch: pytest.MonkeyPa
 def test_a_voice_that_fits_less_well_needs_clearer_repetitions(
     monkeypatch: pytest.MonkeyPatch, frame_score: float, is_found: bool
 ) -> None:
-    words = [Segment(index, 300 * index, 300 * (index + 1), 300 * frame_score) for index in range(5)]
-    unclear = Segment(2, 840, 900, 60 * frame_score - 150.0)
+    words = [PathSegment(index, 300 * index, 300 * (index + 1), 300 * frame_score) for index in range(5)]
+    unclear = PathSegment(2, 840, 900, 60 * frame_score - 150.0)
     words[1:3] = replace(words[1], end=840), unclear
     again = replace(unclear, index=1, end=870, score=0.0), replace(unclear, start=870, score=unclear.score + 18.0)
     freely = [*words[:2], *again, *words[3:]]

@@ -7,7 +7,7 @@ import pytest
 from small_recognizers import SENSE_VOICE_HZ, spoken, write_sense_voice
 
 from studio.pipeline.request import SentenceEvidence
-from studio.take_checks.checker import Checker
+from studio.take_checks.engine import TakeCheckEngine
 from studio.take_checks.recognizers.choice import EMBEDDED, AvailableRecognizer
 from studio.take_checks.records import DifferenceKind, Verdict
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
@@ -19,8 +19,8 @@ def sense_voice(tmp_path: Path) -> AvailableRecognizer:
     return AvailableRecognizer("SenseVoiceSmall", frozenset({"zh", "en"}), folder)
 
 
-def checker(*recognizers: AvailableRecognizer) -> Checker:
-    return Checker(lambda: recognizers)
+def checker(*recognizers: AvailableRecognizer) -> TakeCheckEngine:
+    return TakeCheckEngine(lambda: recognizers)
 
 
 def request(text: str, tokens: list[int], **changes: object) -> CheckRequest:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,21 +22,12 @@ from studio.project.takes import Take
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.records import TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.service import TakeCheckService
 
 _log = logging.getLogger(__name__)
 
 
-class CheckQueue(Protocol):
-    """Interface to a runner of checks, such as ``CheckClient``. A future ends with a result, or is cancelled."""
-
-    def submit(self, request: CheckRequest) -> Future[TakeCheck]: ...
-
-    def transcribe(self, request: TranscriptRequest) -> Future[Transcript]: ...
-
-    def close(self) -> None: ...
-
-
-class TakeChecker(QObject):
+class TakeCheckQueue(QObject):
     """Queue of takes to check. Belongs to the GUI thread.
 
     Only one take at a time is read and sent, so that waiting takes need no memory.
@@ -48,7 +39,7 @@ class TakeChecker(QObject):
     def __init__(
         self,
         editor: ProjectEditor,
-        open_queue: Callable[[], CheckQueue] | None,
+        open_service: Callable[[], TakeCheckService] | None,
         parent: QObject | None = None,
         *,
         find_voice: FindVoice,
@@ -56,15 +47,15 @@ class TakeChecker(QObject):
         run: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
         model_folder: Callable[[], Path],
     ) -> None:
-        """``run`` starts a coroutine (``WorkerBridge.run``). Without ``open_queue``, nothing is checked."""
+        """``run`` starts a coroutine (``WorkerBridge.run``). Without ``open_service``, nothing is checked."""
         super().__init__(parent)
         self._editor = editor
-        self._open_queue = open_queue
+        self._open_service = open_service
         self._find_voice = find_voice
         self._policy = policy
         self._run = run
         self._model_folder = model_folder
-        self._queue: CheckQueue | None = None
+        self._service: TakeCheckService | None = None
         self._waiting: dict[str, None] = {}  # ids of takes, in order
         self._current: str | None = None
         self._future: Future[TakeCheck] | None = None
@@ -73,7 +64,7 @@ class TakeChecker(QObject):
 
     @property
     def is_on(self) -> bool:
-        return self._open_queue is not None and not self._is_closed and self._policy().mode is not CheckMode.OFF
+        return self._open_service is not None and not self._is_closed and self._policy().mode is not CheckMode.OFF
 
     @property
     def num_waiting(self) -> int:
@@ -85,7 +76,7 @@ class TakeChecker(QObject):
 
     def check(self, take_ids: Iterable[str]) -> int:
         """Check takes, also those that were checked before. Return the number of those that can be checked."""
-        if self._open_queue is None or self._is_closed:
+        if self._open_service is None or self._is_closed:
             return 0
         script = self._editor.script
         found = [take_id for take_id in take_ids if take_id in script.line_of_take and can_check(script.take(take_id))]
@@ -96,12 +87,12 @@ class TakeChecker(QObject):
         return len(found)
 
     def transcribe(self, request: TranscriptRequest) -> Future[Transcript]:
-        """Recognise a recording, in turn with the checks, even if these are off. Cancelled after ``close``."""
+        """Recognise a recording, interleaved with the checks, even if these are off. Cancelled after ``close``."""
         if self._is_closed:
             future: Future[Transcript] = Future()
             future.cancel()
             return future
-        return self._opened_queue().transcribe(request)
+        return self._opened_service().transcribe(request)
 
     def check_unchecked(self) -> None:
         """Check the takes that were not checked before the program ended, unless checks are off."""
@@ -118,8 +109,8 @@ class TakeChecker(QObject):
     def close(self) -> None:
         self._is_closed = True
         self.cancel()
-        if self._queue is not None:
-            self._queue.close()
+        if self._service is not None:
+            self._service.close()
 
     async def _find_unchecked(self, project: Project) -> None:
         takes = await in_background(project.takes_to_check)
@@ -155,7 +146,7 @@ class TakeChecker(QObject):
         request = await in_background(lambda: self._request(project, take, policy, folder))
         if self._is_closed or project is not self._editor.project:
             return None
-        self._future = self._opened_queue().submit(request)
+        self._future = self._opened_service().submit(request)
         try:
             return await asyncio.wrap_future(self._future)
         except asyncio.CancelledError:
@@ -163,11 +154,11 @@ class TakeChecker(QObject):
                 return None
             raise
 
-    def _opened_queue(self) -> CheckQueue:
-        if self._queue is None:
-            assert self._open_queue is not None, "takes are checked only if there is a queue"
-            self._queue = self._open_queue()
-        return self._queue
+    def _opened_service(self) -> TakeCheckService:
+        if self._service is None:
+            assert self._open_service is not None, "takes are checked only if there is a service"
+            self._service = self._open_service()
+        return self._service
 
     def _request(self, project: Project, take: Take, policy: CheckPolicy, model_folder: Path) -> CheckRequest:
         """Runs on a background thread."""

@@ -11,7 +11,7 @@ from studio.take_checks.records import TakeCheck, Transcript, Verdict
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 
 
-class ObedientChecker:
+class ObedientEngine:
     """Does what the text says. Without a recogniser, every check succeeds."""
 
     def check(self, request: CheckRequest) -> TakeCheck:
@@ -41,5 +41,5 @@ class ObedientChecker:
             socket.create_connection(("127.0.0.1", int(text.rsplit(maxsplit=1)[-1])))
 
 
-def open_checker() -> ObedientChecker:
-    return ObedientChecker()
+def open_engine() -> ObedientEngine:
+    return ObedientEngine()

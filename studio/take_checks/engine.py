@@ -1,4 +1,4 @@
-"""The checker of the check process: checks takes, and keeps its recognisers loaded between requests."""
+"""The engine of the check process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 from studio.audio.resampling import resample
 from studio.errors import RecognizerNotFound, UnrecognizedVoice
 from studio.take_checks.checking import check_take
-from studio.take_checks.client import without_recognition
 from studio.take_checks.comparison import compare, word_times
 from studio.take_checks.differences import transcript_differences
 from studio.take_checks.findings import TextFindings
@@ -35,14 +34,14 @@ FindRecognizers = Callable[[], tuple[AvailableRecognizer, ...]]
 _CATALOG = "studio.catalog.recognizers"
 
 
-def open_checker() -> Checker:
-    """Return a checker that uses the recognisers installed at the time of each request."""
+def open_engine() -> TakeCheckEngine:
+    """Return an engine that uses the recognisers installed at the time of each request."""
     find: FindRecognizers = importlib.import_module(_CATALOG).available_recognizers
-    return Checker(find)
+    return TakeCheckEngine(find)
 
 
-class Checker:
-    """See ``CheckerProtocol`` in ``process.py``. Keeps one recogniser loaded, because they are large."""
+class TakeCheckEngine:
+    """Checks takes and transcribes recordings. Keeps one recogniser loaded, because they are large."""
 
     def __init__(self, find_recognizers: FindRecognizers) -> None:
         self._find_recognizers = find_recognizers
@@ -54,7 +53,7 @@ class Checker:
             # Without a recogniser for the language or voice, the evidence of the language model decides.
             return replace(check, error_code="")
         if check.error_code and not check.recognizer and request.recognizer != OFF:
-            return without_recognition(check, check.error_code)
+            return check.without_recognition(check.error_code)
         has_compared_text = bool(check.recognizer or check.words or request.evidence)
         if check.verdict is Verdict.GOOD and not has_compared_text:
             return replace(check, verdict=Verdict.NOT_CHECKED)

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TypeVar
 
 from studio.errors import CheckerDied, CheckerHung, StudioError, from_record
-from studio.take_checks.process import CheckFailed, CheckProcess, Reply
+from studio.take_checks.process import CheckFailed, Reply, TakeCheckProcess
 from studio.take_checks.records import TakeCheck, Transcript, Verdict
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 
@@ -34,7 +34,7 @@ Request = CheckRequest | TranscriptRequest
 Result = TypeVar("Result", TakeCheck, Transcript)
 
 
-class CheckClient:
+class TakeCheckService:
     """Queue of checks. All methods may be called from any thread and return at once.
 
     A future never ends with an exception: what prevents a check is reported as ``NOT_CHECKED`` with an ``error_code``.
@@ -43,7 +43,7 @@ class CheckClient:
 
     def __init__(
         self,
-        start_process: Callable[[], CheckProcess] = CheckProcess,
+        start_process: Callable[[], TakeCheckProcess] = TakeCheckProcess,
         *,
         idle_release_seconds: float = _IDLE_RELEASE_SECONDS,
         timeout_seconds: float = _TIMEOUT_SECONDS,
@@ -52,7 +52,7 @@ class CheckClient:
         self._idle_release_seconds = idle_release_seconds
         self._timeout_seconds = timeout_seconds
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._process: CheckProcess | None = None  # used on the thread only, except to kill it
+        self._process: TakeCheckProcess | None = None  # used on the thread only, except to kill it
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._is_closed = False
@@ -142,7 +142,7 @@ class CheckClient:
             rest = self._replied(replace(request, recognizer="off"), future, TakeCheck)
         except StudioError:
             return TakeCheck(Verdict.NOT_CHECKED, error_code=code)
-        return without_recognition(rest, code)
+        return rest.without_recognition(code)
 
     def _transcribe(self, request: TranscriptRequest, future: Future[Transcript]) -> Transcript:
         try:
@@ -169,7 +169,7 @@ class CheckClient:
         assert isinstance(reply, expected), f"{type(request).__name__} was answered by {type(reply).__name__}"
         return reply
 
-    def _reply(self, process: CheckProcess, request: Request, future: Future[Result]) -> Reply:
+    def _reply(self, process: TakeCheckProcess, request: Request, future: Future[Result]) -> Reply:
         seconds = len(request.samples) / request.sample_rate
         is_long = seconds > _KILLED_WHEN_CANCELLED_SECONDS
         deadline = monotonic() + self._timeout_seconds + _TIMEOUT_SECONDS_PER_SECOND * seconds
@@ -185,7 +185,7 @@ class CheckClient:
                 )
         return process.receive()
 
-    def _running_process(self) -> CheckProcess:
+    def _running_process(self) -> TakeCheckProcess:
         """Return the process, started if necessary. Raise ``CheckerDied`` if it cannot be started."""
         if self._process is not None:
             return self._process
@@ -209,9 +209,3 @@ class CheckClient:
         if process is not None:
             process.kill()
             process.wait_exit()
-
-
-def without_recognition(check: TakeCheck, error_code: str) -> TakeCheck:
-    """Return a check without recognition after an error: problems count, but their absence proves nothing."""
-    verdict = Verdict.NOT_CHECKED if check.verdict is Verdict.GOOD else check.verdict
-    return replace(check, verdict=verdict, error_code=error_code)
