@@ -10,9 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from studio.errors import StudioError
-from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, combined, confirmed, verdict_of, weighed
-from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
-from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures, Verdict
+from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, combined, fused, verdict_of
+from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures
 from studio.take_checks.requests import CheckRequest
 from studio.take_checks.sound import FRAME_SECONDS, Sound, analysed
 from studio.take_checks.sound_check import sound_problems
@@ -47,13 +46,8 @@ def check_take(request: CheckRequest, recognizer: TextCheck | None = None) -> Ta
     others = [*from_sound, *token_problems(request.evidence)]
     others += length_problems(measures.pace if measures else 0.0, sound.seconds, request.earlier_takes)
     others += speaker_problems(likeness, sound.seconds, request.earlier_takes)
-    from_text = _not_caused(aligned.problems, from_sound), recognized.problems
-    if aligned.words and recognized.recognizer == EMBEDDED.name:
-        from_text = weighed(*from_text)
-    elif recognized.recognizer == MODEL:
-        from_text = confirmed(*from_text), from_text[1]
-    of_text = combined(*from_text)
-    problems = combined(of_text, tuple(others))
+    aligned = replace(aligned, problems=_not_caused(aligned.problems, from_sound))
+    problems = combined(fused(aligned, recognized), tuple(others))
     reported = tuple(problem for problem in problems if problem.confidence >= LIMITS[request.strictness].doubtful)
     return TakeCheck(
         verdict=verdict_of(reported, request.strictness),
@@ -106,8 +100,3 @@ def _not_caused(problems: Sequence[Problem], causes: Sequence[Problem]) -> tuple
             for cause in present
         )
     )
-
-
-def not_checked(error_code: str) -> TakeCheck:
-    """Return the result for a take that could not be checked."""
-    return replace(TakeCheck(Verdict.NOT_CHECKED), error_code=error_code)

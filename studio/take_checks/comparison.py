@@ -22,17 +22,21 @@ _CUT_SECONDS = 0.15
 _SHOWN_SECONDS = 0.1
 _MIN_SPEECH_SECONDS = 0.12
 _MIN_CONFIDENCE = 0.05
+_WORDS_LOST = (ProblemKind.MISSING_WORDS, ProblemKind.WRONG_WORDS)
 _OPENERS = " \t\n\"'“‘«(["
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """Expected units ``first`` to ``end``, in place of which ``heard`` was heard."""
+    """Expected units ``first`` to ``end``, in place of which ``heard`` was heard.
 
+    ``kind`` is ``MISSING_WORDS``, ``WRONG_WORDS``, ``EXTRA_SPEECH`` or ``REPEATED_WORDS``.
+    """
+
+    kind: ProblemKind
     first: int
     end: int
-    heard: tuple[HeardUnit, ...]
-    is_repetition: bool = False
+    heard: tuple[HeardUnit, ...] = ()
 
 
 def compare(
@@ -196,9 +200,11 @@ def _differences(heard: Sequence[HeardUnit], num_units: int) -> Iterator[_Differ
 def _between(first: int, end: int, extra: Sequence[HeardUnit], repeated: Sequence[HeardUnit]) -> Iterator[_Difference]:
     if repeated:
         indices = [unit.expected_index for unit in repeated]
-        yield _Difference(min(indices), max(indices) + 1, tuple(repeated), is_repetition=True)
-    if first < end or extra:
-        yield _Difference(first, end, tuple(extra))
+        yield _Difference(ProblemKind.REPEATED_WORDS, min(indices), max(indices) + 1, tuple(repeated))
+    if first < end:
+        yield _Difference(ProblemKind.WRONG_WORDS if extra else ProblemKind.MISSING_WORDS, first, end, tuple(extra))
+    elif extra:
+        yield _Difference(ProblemKind.EXTRA_SPEECH, first, end, tuple(extra))
 
 
 def _confidence(
@@ -208,22 +214,25 @@ def _confidence(
     free: Collection[int],
     all_heard: Sequence[HeardUnit],
 ) -> float:
-    if difference.is_repetition:
+    if difference.kind is ProblemKind.REPEATED_WORDS:
         return max(_second_confidence(index, all_heard) for index in {unit.expected_index for unit in difference.heard})
     heard = max((unit.confidence for unit in difference.heard), default=0.0)
-    expected = units[difference.first : difference.end]
-    if not expected:
+    if difference.kind is ProblemKind.EXTRA_SPEECH:
         length = sum(unit.to_seconds - unit.from_seconds for unit in difference.heard)
         return heard * min(1.0, length / _MIN_SPEECH_SECONDS)
-    scores = [unit.score if unit else 0.0 for unit in aligned[difference.first : difference.end]] or [0.0]
-    missing = 1.0 - min(scores)
-    if difference.heard and _is_accepted(difference, units, free):
+    if difference.kind is ProblemKind.WRONG_WORDS and _is_accepted(difference, units, free):
         return 0.0
+    missing = _missing_confidence(aligned[difference.first : difference.end])
     return min(missing, heard) if any(unit.text for unit in difference.heard) else missing
 
 
+def _missing_confidence(aligned: Sequence[AlignedUnit | None]) -> float:
+    """Return the confidence that one of the ``aligned`` units was not spoken; 1 if the recogniser does not align."""
+    return 1.0 - min((unit.score if unit else 0.0 for unit in aligned), default=0.0)
+
+
 def _second_confidence(index: int, heard: Sequence[HeardUnit]) -> float:
-    """Return the confidence that a unit was heard at least twice, or of the only time, out of order."""
+    """Return the second-highest confidence of a unit, or its only one."""
     return sorted(unit.confidence for unit in heard if unit.expected_index == index)[-2:][0]
 
 
@@ -265,16 +274,14 @@ def _problem(
 
 
 def _kind(difference: _Difference, num_units: int, heard: Sequence[HeardUnit], seconds: float) -> ProblemKind:
-    if difference.is_repetition:
-        return ProblemKind.REPEATED_WORDS
-    if difference.first == difference.end:
-        return ProblemKind.EXTRA_SPEECH
+    """Return the kind of a difference. Words at one end of the text may have been cut off."""
+    is_at_start, is_at_end = difference.first == 0, difference.end == num_units
     sounds = [unit for unit in heard if unit.confidence > 0.0]
-    if difference.first == 0 and sounds and sounds[0].from_seconds < _CUT_SECONDS and difference.end < num_units:
-        return ProblemKind.CUT_START
-    if difference.end == num_units and sounds and seconds - sounds[-1].to_seconds < _CUT_SECONDS and difference.first:
-        return ProblemKind.CUT_END
-    return ProblemKind.WRONG_WORDS if difference.heard else ProblemKind.MISSING_WORDS
+    if difference.kind not in _WORDS_LOST or is_at_start is is_at_end or not sounds:
+        return difference.kind
+    if is_at_start:
+        return ProblemKind.CUT_START if sounds[0].from_seconds < _CUT_SECONDS else difference.kind
+    return ProblemKind.CUT_END if seconds - sounds[-1].to_seconds < _CUT_SECONDS else difference.kind
 
 
 def _gap(

@@ -68,8 +68,7 @@ class TakeCheckEngine:
         text, spans = _joined(heard)
         units = spoken_units(text, language)
         if units and not request.typed.strip():
-            # Whether the recogniser understands the voice is known only after it has listened for known words. If it now
-            # hears a word twice that it has just heard once, it does not.
+            # If the second pass hears a word twice, the recogniser does not understand this voice.
             known = recognizer.recognize(samples, [unit.text for unit in units], language)
             indices = [unit.expected_index for unit in known.heard if unit.expected_index >= 0]
             if len(set(indices)) < len(indices):

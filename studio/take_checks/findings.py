@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
 from studio.take_checks.records import Problem, ProblemKind, Verdict, WordTime
 from studio.take_checks.requests import CheckRequest, Strictness
 
@@ -51,40 +52,35 @@ LIMITS = {
     Strictness.NORMAL: Limits(doubtful=0.5, bad=0.9),
     Strictness.STRICT: Limits(doubtful=0.3, bad=0.8),
 }
-# Kinds that both a recogniser and the alignment find; agreement makes them more certain.
-_TEXT_KINDS = frozenset(
-    {
-        ProblemKind.MISSING_WORDS,
-        ProblemKind.REPEATED_WORDS,
-        ProblemKind.WRONG_WORDS,
-        ProblemKind.EXTRA_SPEECH,
-        ProblemKind.CUT_START,
-        ProblemKind.CUT_END,
-    }
-)
 
 
-# A problem that one of two checks finds, and the other one does not, is less certain by this much, in logarithms of the
-# odds. The alignment of the language model is vague about short words; the embedded recogniser hears some correct words as
-# others, and often misses the first or last sound. Chosen with tuning takes of ``packaging/measure.py take-checks``; the
-# number of words that only the alignment hears twice with 478 takes (``--seed 21``): two false alarms less, no fault less.
-_ALONE_IN_ALIGNMENT = {
-    ProblemKind.MISSING_WORDS: 1.6,
-    ProblemKind.REPEATED_WORDS: 1.8,
-    ProblemKind.CUT_START: 1.15,
-    ProblemKind.CUT_END: 1.15,
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """How much less certain a problem is that only one of two checks finds, in logarithms of the odds.
+
+    Attributes:
+        alignment, pocketsphinx: If only the alignment of the language model, or only pocketsphinx, finds it.
+        alignment_beside_model: If only the alignment, and not the model's own recogniser, finds it.
+    """
+
+    alignment: float
+    pocketsphinx: float
+    alignment_beside_model: float
+
+
+# The alignment is vague about short words. Pocketsphinx hears some correct words as others, and often misses the first or
+# last sound. The model's own recogniser hears short words as well, and nothing is less certain that only it finds.
+# Chosen with tuning takes of ``packaging/measure.py take-checks``; the number of words that only the alignment hears twice
+# with 478 takes (``--seed 21``): two false alarms less, no fault less.
+_ALONE = {
+    ProblemKind.MISSING_WORDS: _Alone(1.6, 1.0, 3.0),
+    ProblemKind.REPEATED_WORDS: _Alone(1.8, 1.0, 3.0),
+    ProblemKind.WRONG_WORDS: _Alone(0.0, 1.0, 3.0),
+    ProblemKind.EXTRA_SPEECH: _Alone(0.0, 1.0, 3.0),
+    ProblemKind.CUT_START: _Alone(1.15, 3.1, 3.0),
+    ProblemKind.CUT_END: _Alone(1.15, 3.1, 3.0),
 }
-_ALONE_IN_RECOGNITION = {
-    ProblemKind.MISSING_WORDS: 1.0,
-    ProblemKind.REPEATED_WORDS: 1.0,
-    ProblemKind.EXTRA_SPEECH: 1.0,
-    ProblemKind.WRONG_WORDS: 1.0,
-    ProblemKind.CUT_START: 3.1,
-    ProblemKind.CUT_END: 3.1,
-}
-_SINGLE_WRONG_WORD = 3.1
-# The model's own recogniser hears short words as well, so a problem that only the alignment finds is rarely a fault.
-_ALONE_BESIDE_MODEL = dict.fromkeys(_TEXT_KINDS, 3.0)
+_SINGLE_WRONG_WORD = 3.1  # of pocketsphinx alone
 # A repeated word this close to a wrong or missing one is a part of what the recogniser heard instead of it: "the the" for
 # "into the", for example.
 _BESIDE_SECONDS = 0.15
@@ -94,7 +90,7 @@ _OTHER_HALVES = {
     ProblemKind.EXTRA_SPEECH: (ProblemKind.MISSING_WORDS,),
 }
 _MAX_WORD_SECONDS = 0.6
-# The recogniser's confidence is often 1; this is the most that it is worth, before the numbers above are subtracted.
+# Cap on the confidence of pocketsphinx, which is often 1, before the numbers above are subtracted.
 _MAX_RECOGNIZED = 0.95
 
 
@@ -107,31 +103,29 @@ def verdict_of(problems: tuple[Problem, ...], strictness: Strictness) -> Verdict
     return Verdict.DOUBTFUL if worst >= limits.doubtful else Verdict.GOOD
 
 
-def weighed(
-    aligned: Sequence[Problem], recognized: Sequence[Problem]
-) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """Return the problems of the alignment and of the embedded recogniser, less certain where only one check finds them."""
-    limited = [replace(each, confidence=min(each.confidence, _MAX_RECOGNIZED)) for each in recognized]
-    return (
-        tuple(_weighed(each, recognized, _ALONE_IN_ALIGNMENT) for each in aligned),
-        tuple(_weighed(each, aligned, _ALONE_IN_RECOGNITION, _is_single_wrong_word(each, limited)) for each in limited),
-    )
+def fused(aligned: TextFindings, recognized: TextFindings) -> tuple[Problem, ...]:
+    """Return the problems of the language model's alignment and of a recogniser, less certain where only one finds them."""
+    first, second = aligned.problems, recognized.problems
+    if recognized.recognizer == MODEL:
+        first = tuple(_weighed(each, second, _ALONE[each.kind].alignment_beside_model) for each in first)
+    elif recognized.recognizer == EMBEDDED.name and aligned.words:
+        limited = [replace(each, confidence=min(each.confidence, _MAX_RECOGNIZED)) for each in second]
+        second = tuple(_weighed(each, first, _alone_in_pocketsphinx(each, limited)) for each in limited)
+        first = tuple(_weighed(each, recognized.problems, _ALONE[each.kind].alignment) for each in first)
+    return combined(first, second)
 
 
-def confirmed(aligned: Sequence[Problem], recognized: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Return the problems of the alignment, less certain where the model's own recogniser does not find them."""
-    return tuple(_weighed(each, recognized, _ALONE_BESIDE_MODEL) for each in aligned)
-
-
-def _weighed(
-    problem: Problem, others: Sequence[Problem], alone: Mapping[ProblemKind, float], is_single_wrong_word: bool = False
-) -> Problem:
+def _weighed(problem: Problem, others: Sequence[Problem], alone: float) -> Problem:
     if any(_is_same(problem, other) for other in others):
         return problem
-    less = max(alone.get(problem.kind, 0.0), _SINGLE_WRONG_WORD if is_single_wrong_word else 0.0)
     confidence = min(max(problem.confidence, 1e-6), 1.0 - 1e-6)
-    odds = math.log(confidence / (1.0 - confidence)) - less
+    odds = math.log(confidence / (1.0 - confidence)) - alone
     return replace(problem, confidence=round(1.0 / (1.0 + math.exp(-odds)), 3))
+
+
+def _alone_in_pocketsphinx(problem: Problem, heard: Sequence[Problem]) -> float:
+    alone = _ALONE[problem.kind].pocketsphinx
+    return max(alone, _SINGLE_WRONG_WORD) if _is_single_wrong_word(problem, heard) else alone
 
 
 def _is_single_wrong_word(problem: Problem, heard: Sequence[Problem]) -> bool:
@@ -170,7 +164,7 @@ def combined(first: tuple[Problem, ...], second: tuple[Problem, ...]) -> tuple[P
 
 def _is_same(first: Problem, second: Problem) -> bool:
     overlap = first.from_seconds <= second.to_seconds and second.from_seconds <= first.to_seconds
-    return overlap and (first.kind is second.kind or {first.kind, second.kind} <= _TEXT_KINDS)
+    return overlap and (first.kind is second.kind or {first.kind, second.kind} <= _ALONE.keys())
 
 
 def _agreed(first: Problem, second: Problem) -> Problem:

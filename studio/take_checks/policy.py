@@ -13,8 +13,6 @@ from studio.take_checks.requests import Strictness
 
 DEFAULT_RETRIES = 2
 MAX_RETRIES = 9
-AUTOMATIC_RECOGNIZER = "auto"
-NO_RECOGNIZER = "off"
 _SEED_BITS = 31
 _Spoken = TypeVar("_Spoken")
 
@@ -48,7 +46,7 @@ class CheckPolicy:
     mode: CheckMode = CheckMode.RETRY
     num_retries: int = DEFAULT_RETRIES
     strictness: Strictness = Strictness.NORMAL
-    recognizer: str = AUTOMATIC_RECOGNIZER
+    recognizer: str = "auto"
 
     def wants_retry(self, check: TakeCheck, num_retries_made: int) -> bool:
         return self.mode is CheckMode.RETRY and check.needs_review and num_retries_made < self.num_retries

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import wording
@@ -24,9 +24,6 @@ from studio.system.child_process import init_child, lower_priority
 from studio.system.piped_process import PipedProcess
 from studio.take_checks.records import TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
-
-if TYPE_CHECKING:
-    from studio.take_checks.engine import TakeCheckEngine
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +62,7 @@ def _serve(connection: Connection, log_path: Path, engine_name: str) -> None:
     init_child(log_path)
     lower_priority()
     _refuse_network()
-    engine: TakeCheckEngine | None = None
+    engine: Any = None  # a ``TakeCheckEngine``, whose libraries the parent does not import
     commands = _Commands(connection)
     reply: Reply
     while (command := commands.next()) is not None:
@@ -132,9 +129,9 @@ def as_studio_error(error: BaseException) -> StudioError:
     )
 
 
-def _by_name(name: str) -> Callable[[], TakeCheckEngine]:
+def _by_name(name: str) -> Callable[[], Any]:
     module_name, function_name = name.split(":")
-    function: Callable[[], TakeCheckEngine] = getattr(importlib.import_module(module_name), function_name)
+    function: Callable[[], Any] = getattr(importlib.import_module(module_name), function_name)
     return function
 
 

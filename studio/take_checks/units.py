@@ -24,7 +24,7 @@ from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.split import cut_points
 from studio.text.tags import TagSet
 
-# Of unknown sound: pronunciation tokens, and digits in languages without rules for numbers.
+# Units whose sound is unknown: pronunciation tokens, and digits in languages without rules for numbers.
 UNKNOWN = ""
 
 _CHARACTER = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from studio.take_checks.findings import combined, confirmed, verdict_of, weighed
-from studio.take_checks.records import Problem, ProblemKind, Verdict
+from studio.take_checks.findings import TextFindings, combined, fused, verdict_of
+from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
+from studio.take_checks.records import Problem, ProblemKind, Verdict, WordTime
 from studio.take_checks.requests import Strictness
 
 
@@ -46,8 +47,15 @@ def test_other_kinds_at_the_same_place_remain_separate() -> None:
     assert len(both) == 2
 
 
+def fuse(
+    aligned: tuple[Problem, ...], recognized: tuple[Problem, ...], recognizer: str = EMBEDDED.name
+) -> tuple[Problem, ...]:
+    words = (WordTime("storm", 1.0, 1.5, 4, 9),)
+    return fused(TextFindings(aligned, words), TextFindings(recognized, recognizer=recognizer))
+
+
 def weighed_confidence(aligned: tuple[Problem, ...], recognized: tuple[Problem, ...]) -> float:
-    return max(found.confidence for found in combined(*weighed(aligned, recognized)))
+    return max(found.confidence for found in fuse(aligned, recognized))
 
 
 @pytest.mark.parametrize(
@@ -65,11 +73,11 @@ def test_what_only_the_alignment_finds_must_be_more_certain(kind: ProblemKind, c
 
 def test_one_wrong_word_that_only_the_recogniser_hears_counts_if_the_check_is_strict() -> None:
     school = Problem(ProblemKind.WRONG_WORDS, 2.08, 2.7, "school", 1.0, 38, 44)
-    (found,) = combined(*weighed((), (school,)))
+    (found,) = fuse((), (school,))
     assert verdict_of((found,), Strictness.NORMAL) is Verdict.GOOD
     assert verdict_of((found,), Strictness.STRICT) is Verdict.DOUBTFUL
     several = Problem(ProblemKind.WRONG_WORDS, 0.39, 0.95, "wrote a long letter", 1.0, 4, 23)
-    assert verdict_of(combined(*weighed((), (several,))), Strictness.NORMAL) is Verdict.DOUBTFUL
+    assert verdict_of(fuse((), (several,)), Strictness.NORMAL) is Verdict.DOUBTFUL
 
 
 @pytest.mark.parametrize("kind", [ProblemKind.WRONG_WORDS, ProblemKind.MISSING_WORDS])
@@ -85,7 +93,7 @@ def test_a_word_heard_as_a_repetition_of_another_one_is_one_wrong_word(kind: Pro
 def test_other_speech_beside_a_missing_word_is_one_wrong_word_unless_it_is_long(end: float, counts: bool) -> None:
     missing = Problem(ProblemKind.MISSING_WORDS, 0.25, 0.45, "wrote", 0.99, 4, 9)
     other = Problem(ProblemKind.EXTRA_SPEECH, 0.37, end, "", 0.99)
-    (found,) = [each for each in combined(*weighed((), (missing, other))) if each.kind is ProblemKind.EXTRA_SPEECH]
+    (found,) = [each for each in fuse((), (missing, other)) if each.kind is ProblemKind.EXTRA_SPEECH]
     assert (found.confidence > 0.5) is counts
 
 
@@ -106,11 +114,16 @@ def test_weak_findings_of_both_checks_at_one_place_are_found() -> None:
 
 @pytest.mark.parametrize("kind", [ProblemKind.MISSING_WORDS, ProblemKind.REPEATED_WORDS, ProblemKind.CUT_END])
 def test_beside_the_models_own_recogniser_the_alignment_alone_counts_little(kind: ProblemKind) -> None:
-    (alone,) = confirmed((problem(kind, 1.0, 0.9),), ())
+    (alone,) = fuse((problem(kind, 1.0, 0.9),), (), MODEL)
     assert alone.confidence < 0.5
-    (elsewhere,) = confirmed((problem(kind, 1.0, 0.9),), (problem(kind, 5.0, 0.99),))
-    assert elsewhere == alone
-    (both,) = confirmed((problem(kind, 1.0, 0.9),), (problem(kind, 1.2, 0.4),))
-    assert both.confidence == 0.9
-    (certain,) = confirmed((problem(kind, 1.0, 0.98),), ())
+    first, _ = fuse((problem(kind, 1.0, 0.9),), (problem(kind, 5.0, 0.99),), MODEL)
+    assert first == alone
+    (both,) = fuse((problem(kind, 1.0, 0.9),), (problem(kind, 1.2, 0.4),), MODEL)
+    assert both.confidence == pytest.approx(0.94)
+    (certain,) = fuse((problem(kind, 1.0, 0.98),), (), MODEL)
     assert certain.confidence > 0.5
+
+
+def test_findings_of_other_recognisers_are_combined_as_they_are() -> None:
+    aligned, recognized = problem(ProblemKind.REPEATED_WORDS, 1.0, 0.82), problem(ProblemKind.WRONG_WORDS, 5.0, 1.0)
+    assert fuse((aligned,), (recognized,), "SenseVoiceSmall") == (aligned, recognized)

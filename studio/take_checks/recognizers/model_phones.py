@@ -13,7 +13,6 @@ Decision: no language model. Reason: it would correct the errors that a check lo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,7 +25,15 @@ from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.phone_paths import FloatArray, search_long
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognition, Samples, unrecognized_voice
-from studio.take_checks.recognizers.segments import SILENCE, SPEECH, PathSegment, SpokenPath, regions, words_in_order
+from studio.take_checks.recognizers.segments import (
+    SILENCE,
+    SPEECH,
+    PathSegment,
+    SpokenPath,
+    fault_probability,
+    regions,
+    words_in_order,
+)
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
@@ -76,7 +83,8 @@ class ModelPhones:
         paths = search_long(scores, phones)
         path = SpokenPath(FRAME_SECONDS)
         for usual, other in regions(paths.strict, paths.free, FRAME_SECONDS):
-            probability = _probability(usual, other, phones, len(scores))
+            ratio = sum(each.score for each in other) - sum(each.score for each in usual)
+            probability = fault_probability(ratio, *_limit(usual, other, phones, len(scores)))
             if words_in_order(usual) == words_in_order(other) or probability < _MIN_PROBABILITY:
                 path.add(usual)
             else:
@@ -129,22 +137,20 @@ class ModelPhones:
         )
 
 
-def _probability(
+def _limit(
     usual: Sequence[PathSegment], other: Sequence[PathSegment], phones: Sequence[Sequence[int]], num_frames: int
-) -> float:
-    """Return the probability that ``other`` was spoken in a recording of ``num_frames``, in place of ``usual``."""
-    ratio = sum(each.score for each in other) - sum(each.score for each in usual)
+) -> tuple[float, float]:
+    """Return the limit, and the width of its transition, of the fault by which ``other`` differs from ``usual``."""
     expected, heard = words_in_order(usual), words_in_order(other)
     missing = set(expected) - set(heard)
     speech = [each for each in other if each.index == SPEECH]
     if not speech and set(heard) <= set(expected):
-        middle, width = _SKIPPED if missing else _REPEATED
-    elif missing and speech and speech[-1].end == num_frames:
-        middle, width = _CUT_END
-    elif missing and speech and speech[0].start == 0:
-        middle, width = _CUT_START
-    elif missing and sum(each.frames for each in speech) < _FRAMES_OF_REMAINS * sum(len(phones[i]) for i in missing):
-        middle, width = _REMAINS
-    else:
-        middle, width = _OTHER
-    return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (middle - ratio) / width))))
+        return _SKIPPED if missing else _REPEATED
+    if not missing:
+        return _OTHER
+    if any(each.end == num_frames for each in speech):
+        return _CUT_END
+    if any(each.start == 0 for each in speech):
+        return _CUT_START
+    is_remainder = sum(each.frames for each in speech) < _FRAMES_OF_REMAINS * sum(len(phones[i]) for i in missing)
+    return _REMAINS if is_remainder else _OTHER

@@ -119,7 +119,6 @@ class _Graph:
         self.firsts, self.lasts = np.array(firsts), np.array(lasts)
         self._before = np.array(before).T  # (3, states)
         self._is_speech = self.owner == SPEECH
-        self._num_words = len(words)
 
     def forward(self, states: FloatArray) -> FloatArray:
         """Return the score of the best path to each state of both graphs, (frames, 2 * states)."""

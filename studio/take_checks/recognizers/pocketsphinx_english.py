@@ -29,7 +29,15 @@ from studio.take_checks.recognizers.protocol import (
     Samples,
     unrecognized_voice,
 )
-from studio.take_checks.recognizers.segments import SILENCE, SPEECH, PathSegment, SpokenPath, regions, words_in_order
+from studio.take_checks.recognizers.segments import (
+    SILENCE,
+    SPEECH,
+    PathSegment,
+    SpokenPath,
+    fault_probability,
+    regions,
+    words_in_order,
+)
 
 NAME = "pocketsphinx"
 
@@ -407,9 +415,9 @@ def _merge(window: _Window, free: Sequence[PathSegment], path: SpokenPath) -> No
         is_repetition = not missing - {SILENCE} and not free_frames
         probability = _UNALIGNED_PROBABILITY
         if strict and is_repetition:
-            probability = _probability(ratio, _repeated_middle(strict), _REPEATED_WIDTH)
+            probability = fault_probability(ratio, _repeated_middle(strict), _REPEATED_WIDTH)
         elif strict:
-            probability = _probability(ratio, _RATIO_MIDDLE, _RATIO_WIDTH)
+            probability = fault_probability(ratio, _RATIO_MIDDLE, _RATIO_WIDTH)
         if words_in_order(usual) == words_in_order(other) or probability < _MIN_PROBABILITY:
             path.add(usual)
         else:
@@ -420,7 +428,3 @@ def _repeated_middle(segments: Sequence[PathSegment]) -> float:
     """Return the ratio at which a repetition is as probable as a false alarm in a voice with these scores."""
     more = _REPEATED_SLOPE * max(0.0, _REPEATED_FIT - _median_score(segments))
     return min(_MAX_REPEATED_MIDDLE, _REPEATED_MIDDLE + more)
-
-
-def _probability(ratio: float, middle: float, width: float) -> float:
-    return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (middle - ratio) / width))))

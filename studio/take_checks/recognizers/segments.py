@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -83,6 +84,11 @@ def regions(
         yield strict[index : index + 1], free[same : same + 1]
         strict_from, free_from = index + 1, same + 1
     yield strict[strict_from:], free[free_from:]
+
+
+def fault_probability(ratio: float, middle: float, width: float) -> float:
+    """Return the probability of a fault: 0.5 where the logarithmic likelihood ratio is ``middle``."""
+    return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (middle - ratio) / width))))
 
 
 def words_in_order(segments: Sequence[PathSegment]) -> list[int]:
