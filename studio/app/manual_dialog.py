@@ -44,6 +44,7 @@ class ManualDialog(QDialog):
         self.search.returnPressed.connect(self._find_next)
         self.list.currentRowChanged.connect(self._show)
         self.page.sourceChanged.connect(self._select)
+        row.activate()  # gives the page its width, which pictures need
         self.list.setCurrentRow(next(row for row, topic in enumerate(self._topics) if topic.name == "window"))
 
     def _filter(self, words: str) -> None:
@@ -84,6 +85,7 @@ class _ManualPage(QTextBrowser):
     def __init__(self) -> None:
         super().__init__()
         self.setOpenExternalLinks(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # the width for pictures stays the same
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: N802
         if kind != QTextDocument.ResourceType.ImageResource.value:
