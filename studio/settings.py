@@ -165,7 +165,7 @@ FLOW_PRECISION = Choice(
         Option("float32", "32-bit float (reference)"),
     ),
 )
-PLACE = Processor(
+DEVICE = Processor(
     key="place",
     page=Page.SPEAKING,
     title="Run model on",

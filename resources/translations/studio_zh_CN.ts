@@ -3297,6 +3297,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法读取文本文件或读音词典。</translation>
     </message>
     <message>
+        <source>Audiobook: M4B with chapters</source>
+        <translation>有声书：带章节的 M4B</translation>
+    </message>
+    <message>
+        <source>Audiobook: MP3 per chapter (ACX levels)</source>
+        <translation>有声书：每章一个 MP3（ACX 电平）</translation>
+    </message>
+    <message>
         <source>Check that the file in the message is UTF-8 text and that you may read it.</source>
         <translation>请检查错误信息中的文件是否为 UTF-8 文本，以及是否有读取权限。</translation>
     </message>
@@ -3309,12 +3317,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请选择为该模型发布的推测模型。</translation>
     </message>
     <message>
+        <source>Game: files in folders, with a manifest</source>
+        <translation>游戏：分文件夹保存，附清单</translation>
+    </message>
+    <message>
         <source>Install the model first, then import the speculator again.</source>
         <translation>请先安装该模型，然后重新导入推测模型。</translation>
     </message>
     <message>
         <source>Install the model first.</source>
         <translation>请先安装该模型。</translation>
+    </message>
+    <message>
+        <source>Podcast: one MP3, -16 LUFS</source>
+        <translation>播客：单个 MP3，-16 LUFS</translation>
     </message>
     <message>
         <source>Remove it on the Models page (Ctrl+M), or install it again.</source>
@@ -3339,6 +3355,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use a model of CosyVoice-300M, CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
         <translation>请使用 CosyVoice-300M、CosyVoice2 或 Fun-CosyVoice3 的模型，或更新本程序。</translation>
+    </message>
+    <message>
+        <source>Video: 48 kHz WAV per line</source>
+        <translation>视频：每行一个 48 kHz WAV</translation>
     </message>
     <message>
         <source>signal {number}</source>
@@ -6477,29 +6497,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Custom</source>
         <translation>自定义</translation>
-    </message>
-</context>
-<context>
-    <name>ExportPresets</name>
-    <message>
-        <source>Video: 48 kHz WAV per line</source>
-        <translation>视频：每行一个 48 kHz WAV</translation>
-    </message>
-    <message>
-        <source>Podcast: one MP3, -16 LUFS</source>
-        <translation>播客：单个 MP3，-16 LUFS</translation>
-    </message>
-    <message>
-        <source>Audiobook: M4B with chapters</source>
-        <translation>有声书：带章节的 M4B</translation>
-    </message>
-    <message>
-        <source>Audiobook: MP3 per chapter (ACX levels)</source>
-        <translation>有声书：每章一个 MP3（ACX 电平）</translation>
-    </message>
-    <message>
-        <source>Game: files in folders, with a manifest</source>
-        <translation>游戏：分文件夹保存，附清单</translation>
     </message>
 </context>
 <context>

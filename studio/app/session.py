@@ -40,6 +40,7 @@ from studio.project.project import Project
 from studio.project.takes import Take
 from studio.remote.address import ServerAddress, descriptions_folder, server_token_file
 from studio.settings import (
+    DEVICE,
     ENGINES,
     EXPORT_WAITS_FOR_CHECKS,
     FIT_FASTEST,
@@ -51,7 +52,6 @@ from studio.settings import (
     OTHER_SERVER_VOICE,
     OTHER_SERVER_VOICES,
     OUTPUT_DEVICE,
-    PLACE,
     PREFERS_RL,
     SERVER_MODEL,
     SERVER_URL,
@@ -82,7 +82,7 @@ _DOCTOR_RATE = 24_000
 _DOCTOR_BUFFER_SECONDS = 0.2
 # Changing one of these reloads the model.
 _ENGINE_SETTINGS = (
-    SPEECH_LM_PRECISION, FLOW_PRECISION, NUM_THREADS, PREFERS_RL, PLACE, ENGINES, STREAMS_APPROXIMATELY,
+    SPEECH_LM_PRECISION, FLOW_PRECISION, NUM_THREADS, PREFERS_RL, DEVICE, ENGINES, STREAMS_APPROXIMATELY,
 )  # fmt: skip
 
 
@@ -290,7 +290,7 @@ class Session(QObject):
     def engine_options(self) -> EngineOptions:
         has_reinforced = (self.model_folder() / "llm.rl.pt").is_file()
         return EngineOptions(
-            device=self.settings[PLACE],
+            device=self.settings[DEVICE],
             variant="rl" if self.settings[PREFERS_RL] and has_reinforced else None,
             speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
             flow_precision=self.settings[FLOW_PRECISION],

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from studio.cli.old_options import add_old_options
 from studio.export.line_checks import LineCheck
-from studio.take_checks.policy import DEFAULT_RETRIES, MAX_RETRIES, CheckMode, CheckPolicy
+from studio.settings import CHECK_STRICTNESS, TAKE_RETRIES
+from studio.settings_store import Settings
+from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
 from studio.take_checks.sentences import reason, verdict_name
@@ -17,33 +20,26 @@ NOT_CHECKED = "take-not-checked"
 
 
 def add_check_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("checks", "missing, repeated or wrong words, noise, another voice")
-    group.add_argument("--check", action="store_true", help="check each take, and speak it again if it has problems")
-    group.add_argument(
-        "--retries",
-        type=_num_retries,
-        metavar="N",
-        help=f"with --check: maximum number of retries per line, 0 to {MAX_RETRIES} (default {DEFAULT_RETRIES})",
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="check each take for wrong words, noise and another voice, and speak it again if it has problems; the number "
+        "of retries and the strictness are those of the settings",
     )
-    group.add_argument("--strict", action="store_true", help="with --check: find smaller problems, too")
+    add_old_options(parser, "--retries", "--strict")
 
 
 def check_policy(arguments: argparse.Namespace) -> CheckPolicy | None:
-    """Return the policy for checks, or None without checks. ``--retries`` and ``--strict`` imply ``--check``."""
+    """Return the policy for checks, or None without checks. The old ``--retries`` and ``--strict`` imply ``--check``."""
     if not (arguments.check or arguments.strict or arguments.retries is not None):
         return None
-    num_retries = DEFAULT_RETRIES if arguments.retries is None else arguments.retries
+    settings = Settings()
+    num_retries = settings[TAKE_RETRIES] if arguments.retries is None else arguments.retries
     return CheckPolicy(
         CheckMode.RETRY if num_retries else CheckMode.MARK,
         num_retries,
-        Strictness.STRICT if arguments.strict else Strictness.NORMAL,
+        Strictness.STRICT if arguments.strict else Strictness(settings[CHECK_STRICTNESS]),
     )
-
-
-def _num_retries(words: str) -> int:
-    if not words.isdecimal() or int(words) > MAX_RETRIES:
-        raise argparse.ArgumentTypeError(f"{words} is not a number from 0 to {MAX_RETRIES}")
-    return int(words)
 
 
 def check_values(line: LineCheck) -> dict[str, Any]:

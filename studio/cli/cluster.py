@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from studio.cli.command_context import CommandContext
+from studio.cli.numbers import port_number, positive
 from studio.cli.options import (
     Commands,
     add_action,
@@ -18,8 +19,6 @@ from studio.cli.options import (
     add_service_options,
     engine_options,
     model_folder,
-    port_number,
-    positive,
 )
 from studio.cli.progress import print_message
 from studio.errors import CannotServe, IncompleteInstallation
@@ -71,7 +70,8 @@ def _add_start(actions: Commands) -> None:
     )
     parser.add_argument("--cores", type=positive, metavar="N", help="cores of each worker (default 2, with a GPU 1)")
     add_model_option(parser)
-    add_engine_options(parser)
+    add_engine_options(parser, has_threads=True)
+    parser.set_defaults(device="cpu")
 
 
 def _start(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -86,7 +86,7 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
         print_message(f"this computer belongs to the cluster {arguments.join}")
         _warn_of_ports()
         return 0
-    engine = engine_options(arguments)
+    engine = engine_options(arguments, None)
     options = ClusterOptions(
         model=str(model_folder(arguments.model).resolve()) if arguments.model else ClusterOptions().model,
         voice=arguments.voice,

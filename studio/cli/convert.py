@@ -15,6 +15,7 @@ from studio.cli.options import (
     add_model_option,
     add_speech_options,
     add_voice_options,
+    add_whole_option,
     chosen_quality,
     model_folder,
     voice_reference,
@@ -48,6 +49,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("source", type=Path, metavar="RECORDING", help="an audio file with one speaker")
     add_voice_options(parser)
     add_speech_options(parser)
+    add_whole_option(parser)
     add_destination_options(parser)
     add_model_option(parser)
     add_engine_options(parser)

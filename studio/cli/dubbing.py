@@ -1,81 +1,21 @@
-"""Options of `timbre export` for dubbing: original times, a file per character, and fitting to slots."""
+"""Dubbing with `timbre export`: lines fitted to their original times, and warnings about times."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from studio.audio.encoding import ENCODINGS, encoding_named
 from studio.cli.export_script import OpenScript, Speaking
 from studio.export.exporter import ExportResult
 from studio.export.fitting import FittedLine, fitted_items
-from studio.export.joined_files import FilePer
 from studio.export.original_times import overlaps, overruns
-from studio.export.plan import ExportSettings
 from studio.export.speech_source import ExportItem
 from studio.pipeline.request import SynthesisRequest
-from studio.project.dubbing import DEFAULT_FASTEST, DEFAULT_SLOWEST, FitOptions, Retakes, plan_fit, stretches
+from studio.project.dubbing import FitOptions, Retakes, plan_fit, stretches
 
 # Codes of warnings in JSON.
 OVERRUN, OVERLAP, RETAKE = "overrun", "overlap", "spoken-faster"
-
-
-def add_dubbing_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("dubbing", "for subtitles, and projects whose lines have times")
-    group.add_argument(
-        "--at-times",
-        action="store_true",
-        help="write one file in which every line begins at its original time (with --joined: also one per line)",
-    )
-    group.add_argument(
-        "--per",
-        choices=[each.value for each in FilePer],
-        default=FilePer.SCRIPT.value,
-        help="with --at-times: one file for the script (default), or one for each character or language",
-    )
-    group.add_argument(
-        "--fit", action="store_true", help="shorten lines that are longer than their times, and list what remains"
-    )
-    group.add_argument(
-        "--fit-retake",
-        type=Retakes,
-        default=Retakes.BEYOND_LIMITS,
-        metavar="|".join(each.value for each in Retakes),
-        help="with --fit: which overlong lines without a style are first spoken again in a faster style of the model "
-        f"(default {Retakes.BEYOND_LIMITS.value}: where changing the speed is not enough)",
-    )
-    group.add_argument(
-        "--fit-limits",
-        nargs=2,
-        type=float,
-        default=(DEFAULT_SLOWEST, DEFAULT_FASTEST),
-        metavar=("MIN", "MAX"),
-        help=f"with --fit: limits of the change of speed (default {DEFAULT_SLOWEST} {DEFAULT_FASTEST})",
-    )
-    group.add_argument("--fit-short", action="store_true", help="with --fit: also slow down lines that are shorter")
-
-
-def resolve_output(arguments: argparse.Namespace) -> None:
-    """Use ``--out dub.wav`` as name and format of the joined file of an export at original times."""
-    if not arguments.at_times:
-        return
-    arguments.joined_only = not arguments.joined
-    suffix = arguments.out.suffix.lower()
-    if suffix in {encoding.suffix for encoding in ENCODINGS.values()} and not arguments.out.is_dir():
-        if arguments.format is None or arguments.format.suffix != suffix:
-            arguments.format = encoding_named(suffix)
-        arguments.name = arguments.name or arguments.out.stem
-        arguments.out = arguments.out.parent
-
-
-def fit_options(arguments: argparse.Namespace) -> FitOptions | None:
-    """Return the limits of ``--fit``, or None without it. Raise ``UnusableSetting``."""
-    slowest, fastest = arguments.fit_limits
-    if not arguments.fit:
-        return None
-    return FitOptions(slowest, fastest, lengthens=arguments.fit_short, retakes=arguments.fit_retake)
 
 
 def fit_takes(script: OpenScript, options: FitOptions) -> tuple[OpenScript, dict[int, float]]:
@@ -116,10 +56,6 @@ def fit_speech(
         requests.update(of_faster)
     seconds_of_takes = {key: seconds for key, seconds in seconds_of_takes.items() if key in faster}
     return fitted_items(items, spoken, options, faster=faster, seconds_of_takes=seconds_of_takes)
-
-
-def with_times(settings: ExportSettings, arguments: argparse.Namespace) -> ExportSettings:
-    return replace(settings, at_times=arguments.at_times, joined_per=FilePer(arguments.per))
 
 
 def time_warnings(result: ExportResult) -> list[tuple[str, str]]:

@@ -8,8 +8,19 @@ import subprocess
 import sys
 
 from studio.cli.command_context import CommandContext
-from studio.cli.options import Commands, add_command, add_machine_options, add_model_option, model_folder
+from studio.cli.old_options import add_old_options
+from studio.cli.options import (
+    Commands,
+    add_command,
+    add_device_option,
+    add_model_option,
+    add_threads_option,
+    model_folder,
+    preferred_variant,
+)
 from studio.engines.stage import Stage
+from studio.settings import DEVICE, NUM_THREADS
+from studio.settings_store import Settings
 
 _ACTIONS = {
     "list": "show the engine of each stage and its measurements",
@@ -45,13 +56,9 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("action", choices=tuple(_ACTIONS), metavar="ACTION", help="one of the above")
     add_model_option(parser)
-    parser.add_argument(
-        "--device",
-        default="auto",
-        metavar="WHERE",
-        help="cpu, cuda, cuda:1, or part of a GPU's name (default: the GPU with the most memory, or otherwise the CPU)",
-    )
-    add_machine_options(parser)
+    add_device_option(parser)
+    add_threads_option(parser)
+    add_old_options(parser, "--variant")
     parser.add_argument(
         "--stage", action="append", choices=[stage.value for stage in Stage], help="only this stage; repeatable"
     )
@@ -65,10 +72,12 @@ def add_parser(commands: Commands) -> None:
 def _run_engines(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     """Run the action. Raise ``ModelNotFound``; the process itself prints other errors."""
     command = ["studio.engines", arguments.action]
-    command += ["--model", str(model_folder(arguments.model)), "--device", arguments.device]
-    for name in ("threads", "variant"):
-        if (value := getattr(arguments, name)) is not None:
-            command += [f"--{name}", str(value)]
+    folder, settings = model_folder(arguments.model), Settings()
+    command += ["--model", str(folder), "--device", arguments.device or settings[DEVICE]]
+    if (threads := arguments.threads or settings[NUM_THREADS]) != 0:
+        command += ["--threads", str(threads)]
+    if (variant := arguments.variant or preferred_variant(settings, folder)) is not None:
+        command += ["--variant", variant]
     for name in ("stage", "engine"):
         for value in getattr(arguments, name) or ():
             command += [f"--{name}", value]

@@ -11,43 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio import paths
-from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
-from studio.cli.checks import add_check_options, check_policy, check_values, check_warning
+from studio.cli.checks import check_policy, check_values, check_warning
 from studio.cli.command_context import CommandContext
-from studio.cli.dubbing import (
-    add_dubbing_options,
-    fit_options,
-    fit_speech,
-    fit_takes,
-    resolve_output,
-    retake_warnings,
-    time_warnings,
-    times_as_json,
-    with_times,
-)
-from studio.cli.export_book import add_book_options, book_details, choose_format
-from studio.cli.export_preview import print_findings, print_forecast
-from studio.cli.export_script import (
-    READABLE_SUFFIXES,
-    OpenScript,
-    Speaking,
-    add_import_options,
-    import_choices,
-    line_numbers,
-    open_script,
-)
-from studio.cli.options import (
-    Commands,
-    add_command,
-    add_engine_options,
-    add_model_option,
-    add_server_options,
-    add_silence_option,
-    add_speech_options,
-    add_voice_options,
-    engine_options,
-    speaking_place,
-)
+from studio.cli.dubbing import fit_speech, fit_takes, retake_warnings, time_warnings, times_as_json
+from studio.cli.export_options import add_export_options, book_details, chosen_settings, fit_options, resolve_output
+from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script
+from studio.cli.options import Commands, add_command, engine_options, speaking_place
 from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.cli.speaking import (
     IMPLAUSIBLE_LENGTH,
@@ -59,14 +28,14 @@ from studio.cli.speaking import (
 )
 from studio.errors import StudioError, VoiceNotFound
 from studio.export.cached_source import CachedSource
-from studio.export.checks import check_names, check_space, group_errors, review_findings
+from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges, review_findings
 from studio.export.exporter import Exporter, ExportResult
 from studio.export.fitting import FittingSource
-from studio.export.forecast import forecast, orphan_findings
+from studio.export.forecast import ExportForecast, forecast, orphan_findings
 from studio.export.line_checks import LineCheck, LineRetries
-from studio.export.mastering import LoudnessTarget
-from studio.export.names import DEFAULT_CHAPTER_PATTERN, DEFAULT_PATTERN, FIELDS
-from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
+from studio.export.names import FIELDS
+from studio.export.plan import ExportPlan
+from studio.export.presets import PRESETS
 from studio.export.progress import ExportProgress
 from studio.export.project_lines import (
     ProjectLines,
@@ -79,8 +48,6 @@ from studio.export.project_lines import (
 )
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.speech_source import ExportItem, SpeechSource
-from studio.export.standards import standard_named
-from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Origin
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
@@ -91,16 +58,19 @@ from studio.take_checks.records import TakeCheck
 from studio.voices.library import VoiceLibrary
 from studio.worker.client import WorkerClient
 
+_PURPOSES = "\n".join(f"  {preset.name:<11}{str(preset.title).partition(': ')[2]}" for preset in PRESETS)
 EXAMPLES = f"""\
 examples:
-  timbre export chapter-one.txt --voice Anna --out chapter-one
-  timbre export book.docx --voice Anna --out book --split paragraph
-  timbre export script.csv --voice Anna --out lines --pattern "{{index}} {{voice}} {{text:30}}" --format wav24 --rate 48000
-  timbre export book.docx --voice narrator.wav --out book --joined --lufs -19 --subtitles srt vtt --manifest
-  timbre export book.epub --voice Anna --out book --chapters --m4b --narrator Anna --cover cover.jpg
-  timbre export game.xlsx --voice Anna --cast Mira=Ada --cast "Old Tom=Max" --column text=Dialogue --out vo --manifest
-  timbre export interview.timbre --out interview --joined-only --format mp3
+  timbre export chapter-one.txt --voice Anna --out chapter-one.mp3
+  timbre export interview.timbre --for podcast --out interview
+  timbre export book.epub --voice Anna --for audiobook --out book --book narrator=Anna --book cover=cover.jpg
+  timbre export game.xlsx --voice Anna --for game --cast Mira=Ada --column text=Dialogue --out vo
+  timbre export script.csv --voice Anna --for video --out lines --pattern "{{index}} {{voice}} {{text:30}}"
+  timbre export book.docx --voice Anna --out book --split paragraph --files chapters --subtitles srt vtt
   timbre export film.srt --voice Anna --at-times --fit --out dub.wav
+
+purposes:
+{_PURPOSES}
 
 Scripts: {", ".join(READABLE_SUFFIXES)}. A table may have the columns text, character, voice, style,
 file name, speed, pause and note; --column names others. Lines of a project that have a take are exported from it.
@@ -113,11 +83,6 @@ patterns: {"; ".join(f"{{{name}}} {help_}" for name, help_ in FIELDS.items())}.
 """
 
 
-_SUBTITLES = {
-    "srt": SubtitleFormat.SRT, "vtt": SubtitleFormat.VTT, "lrc": SubtitleFormat.LRC, "json": SubtitleFormat.JSON
-}  # fmt: skip
-
-
 def add_parser(commands: Commands) -> None:
     parser = add_command(
         commands,
@@ -128,98 +93,13 @@ def add_parser(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
-    parser.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="the folder for the files, created if needed; with --at-times it may be an audio file",
-    )
-    parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
-    add_import_options(parser)
-    _add_file_options(parser)
-    add_book_options(parser)
-    _add_sound_options(parser)
-    add_dubbing_options(parser)
-    add_voice_options(parser)
-    style = parser.add_mutually_exclusive_group()
-    style.add_argument("--instruct", metavar="WORDS", help="speaking style of lines without a style, in your own words")
-    style.add_argument("--preset", metavar="NAME", help="style of lines without a style: see `timbre styles`")
-    add_speech_options(parser)
-    add_silence_option(parser)
-    add_check_options(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object with the results")
-    add_model_option(parser)
-    add_engine_options(parser)
-    add_server_options(parser)
-
-
-def _add_file_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("files")
-    group.add_argument(
-        "--pattern",
-        help=f"file name pattern (default {DEFAULT_PATTERN!r}, or {DEFAULT_CHAPTER_PATTERN!r} for chapters), see below",
-    )
-    only = group.add_mutually_exclusive_group()
-    only.add_argument(
-        "--joined", action="store_true", help="also write one file of all lines, with the pauses between them"
-    )
-    only.add_argument("--joined-only", action="store_true", help="write one file of all lines and none per line")
-    group.add_argument(
-        "--name", metavar="NAME", help="name of the joined file, subtitles and table (default: the script's)"
-    )
-    group.add_argument(
-        "--subtitles",
-        nargs="+",
-        default=[],
-        choices=tuple(_SUBTITLES),
-        metavar="|".join(_SUBTITLES),
-        help="write subtitles; json contains the times of words",
-    )
-    group.add_argument(
-        "--word-times",
-        action="store_true",
-        help="add the times of single words to the subtitles, for takes that were checked",
-    )
-    group.add_argument("--manifest", action="store_true", help="write a table (CSV) of all lines and their files")
-    group.add_argument(
-        "--replace", action="store_true", help="overwrite files that are not from an export of this script"
-    )
-    group.add_argument(
-        "--dry-run", action="store_true", help="list the files to make, replace and keep, and write nothing"
-    )
-    group.add_argument(
-        "--skip-failed",
-        action="store_true",
-        help="leave out lines that cannot be spoken, including in the joined file",
-    )
-    group.add_argument("--licence", metavar="TEXT", help="licence of the model, stored in the metadata of the files")
-
-
-def _add_sound_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("audio", "default: the samples of the takes, unchanged")
-    group.add_argument("--format", type=_encoding, metavar="NAME", help=f"{', '.join(ENCODINGS)} (default wav16)")
-    group.add_argument("--rate", type=int, choices=SAMPLE_RATES, metavar="HZ", help="24000 (default), 44100 or 48000")
-    group.add_argument(
-        "--lufs", type=float, metavar="LUFS", help="normalise each file to this loudness, for example -16"
-    )
-    group.add_argument(
-        "--true-peak", type=float, default=-1.0, metavar="DBTP", help="with --lufs: true-peak limit (default -1)"
-    )
-    group.add_argument("--trim", action="store_true", help="trim silence before and after each line")
-    group.add_argument(
-        "--pause", type=float, metavar="SECONDS", help="pause between lines, instead of their own pauses"
-    )
+    add_export_options(parser)
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     resolve_output(arguments)
-    choose_format(arguments)
     folder, command_context = speaking_place(arguments, command_context)
-    with open_script(
-        arguments.script, arguments.lines, command_context.open_library(), import_choices(arguments)
-    ) as script:
+    with open_script(arguments, command_context.open_library()) as script:
         if script.project is not None and script.project.notice is not None:
             print_message(f"timbre: {script.project.notice}")
         return run_until_cancelled(_export(arguments, command_context, script, folder))
@@ -228,7 +108,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 async def _export(
     arguments: argparse.Namespace, command_context: CommandContext, script: OpenScript, folder: Path
 ) -> None:
-    options = replace(engine_options(arguments), runs_lines_in_processes=True)
+    options = replace(engine_options(arguments, folder), runs_lines_in_processes=True)
     fitting = fit_options(arguments)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     retaken: dict[int, float] = {}
@@ -237,18 +117,17 @@ async def _export(
         script, retaken = fit_takes(script, fitting)
         speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     items, requests, taken, not_speakable = speaking.items()
-    print_findings(group_errors(not_speakable))
+    _print_findings(group_errors(not_speakable))
     if not_speakable and not (arguments.skip_failed and items):
         raise _summary_error(not_speakable, len(script.lines))
-    provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
-    book = book_details(arguments, script.book)
-    settings = replace(
-        _settings(arguments, script.name, provenance),
+    settings = chosen_settings(
+        arguments,
+        script.name,
         origin=_origin(arguments, script),
-        book=book,
+        provenance=Provenance(folder.name, arguments.licence or licence_of_model(folder)),
+        book=book_details(arguments, script.book),
         style_names=speaking.style_names(),
     )
-    settings = with_times(settings, arguments)
     ExportPlan.make(items, arguments.out, settings)  # raises for unusable options before takes are checked
     with _line_checker(arguments, command_context, script, folder) as checker:
         items, taken = await _checked_takes(items, taken, script, command_context.open_library(), checker)
@@ -260,9 +139,9 @@ async def _export(
         takes_folder=paths.cache_folder(),
     )
     found = forecast(plan)
-    print_findings([*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken))])
+    _print_findings([*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken))])
     if arguments.dry_run:
-        print_forecast(found, plan, is_json=arguments.json)
+        _print_forecast(found, plan, is_json=arguments.json)
         return
     messages = _Messages()
     warn_of_language(
@@ -387,29 +266,23 @@ async def _run(exporter: Exporter, control: RequestControl, messages: _Messages)
         messages.line.clear()
 
 
-def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) -> ExportSettings:
-    return ExportSettings(
-        encoding=arguments.format,
-        sample_rate=arguments.rate,
-        has_line_files=not (arguments.joined_only or arguments.chapters or arguments.m4b),
-        has_chapter_files=arguments.chapters,
-        has_audiobook=arguments.m4b,
-        standard=None if arguments.standard is None else standard_named(arguments.standard),
-        room_tone=arguments.room_tone,
-        joined_name=(arguments.name or name) if arguments.joined or arguments.joined_only else None,
-        pattern=arguments.pattern or DEFAULT_PATTERN,
-        chapter_pattern=arguments.pattern or DEFAULT_CHAPTER_PATTERN,
-        pause_seconds=arguments.pause,
-        loudness=None if arguments.lufs is None else LoudnessTarget(arguments.lufs, arguments.true_peak),
-        is_trimmed=arguments.trim,
-        subtitles=frozenset(_SUBTITLES[each] for each in arguments.subtitles),
-        subtitles_have_words=arguments.word_times,
-        has_manifest=arguments.manifest,
-        project=arguments.name or name,
-        provenance=provenance,
-        replaces_files=arguments.replace,
-        allows_missing=arguments.skip_failed,
-    )
+def _print_findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        lines = f"lines {', '.join(number_ranges(finding.line_numbers))}: " if finding.line_numbers else ""
+        print_message(f"timbre: {lines}{finding.message}")
+
+
+def _print_forecast(found: ExportForecast, plan: ExportPlan, *, is_json: bool) -> None:
+    """Print each file and what an export does to it: ``new``, ``replaced`` or ``kept``. Other files are ``unused``."""
+    if is_json:
+        files = [{"file": str(file), "change": change.value} for file, change in found.changes]
+        values = {"folder": str(plan.folder), "files": files, "unused": [str(file) for file in found.orphans]}
+        print(json.dumps(values, ensure_ascii=False), flush=True)
+        return
+    for file, change in found.changes:
+        print(f"{change.value:<9}{file}")
+    for file in found.orphans:
+        print(f"{'unused':<9}{file}")
 
 
 class _Messages:
@@ -516,10 +389,3 @@ def _as_json(
         **(times_as_json(result) if plan.settings.at_times else {}),
     }
     return json.dumps(values, ensure_ascii=False)
-
-
-def _encoding(name: str) -> SoundEncoding:
-    try:
-        return encoding_named(name)
-    except StudioError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error

@@ -6,14 +6,14 @@ import argparse
 import contextlib
 import difflib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from studio import paths
 from studio.cli.checks import check_policy
-from studio.cli.options import chosen_quality, voice_reference
+from studio.cli.options import chosen_quality, keeps_leading_silence, voice_reference
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
@@ -35,14 +35,12 @@ from studio.project.importing.tables import Field, Table, mapping_of
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import final_request, has_reading, synthesis_request
-from studio.project.splitting import SplitMode
 from studio.project.takes import Take
 from studio.text.styles import Styles, load_styles, names_of_styles
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice import name_key
 
 PROJECT_SUFFIX = ".timbre"
-_MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last line
 # Prefix of the warnings about styles in the JSON output.
 MISSING_STYLE = "missing-style"
 # Prefix of the warning about takes that were spoken as drafts.
@@ -69,83 +67,24 @@ class OpenScript:
         return Quality.EXACT if self.project is None else self.project.script.details.quality
 
 
-@dataclass(frozen=True, slots=True)
-class ImportChoices:
-    """Options of the command line for scripts that are not projects.
-
-    Attributes:
-        cast: The voices by character.
-        columns: The names of columns of a table by their meaning; empty for a meaning that no column has.
-    """
-
-    split: SplitMode = SplitMode.SENTENCE
-    cast: tuple[tuple[str, str], ...] = ()
-    columns: tuple[tuple[Field, str], ...] = ()
-
-
-def add_import_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("import", "for texts, tables and documents")
-    group.add_argument(
-        "--split",
-        type=SplitMode,
-        default=SplitMode.SENTENCE,
-        metavar="sentence|paragraph",
-        help="how to split a text into lines (default sentence)",
-    )
-    group.add_argument(
-        "--cast",
-        action="append",
-        default=[],
-        type=_pair,
-        metavar="NAME=VOICE",
-        help="voice of a character or of an unknown voice name; may be repeated",
-    )
-    group.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        type=_column,
-        metavar="FIELD=NAME",
-        help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out",
-    )
-
-
-def import_choices(arguments: argparse.Namespace) -> ImportChoices:
-    return ImportChoices(arguments.split, tuple(arguments.cast), tuple(arguments.column))
-
-
-def _pair(words: str) -> tuple[str, str]:
-    name, sign, value = words.partition("=")
-    if not (sign and name.strip() and value.strip()):
-        raise argparse.ArgumentTypeError(f"{words} is not like NAME=VOICE")
-    return name.strip(), value.strip()
-
-
-def _column(words: str) -> tuple[Field, str]:
-    name, sign, column = words.partition("=")
-    known = [field.value for field in Field]
-    if not sign or name.strip() not in known:
-        raise argparse.ArgumentTypeError(f"{words} is not like FIELD=NAME, with one of {', '.join(known)}")
-    return Field(name.strip()), column.strip()
-
-
-def _import(path: Path, choices: ImportChoices, library: VoiceLibrary) -> ImportedScript:
+def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
-    file = read_file(path)
-    options = ImportOptions(choices.split)
+    file = read_file(arguments.script)
+    options = ImportOptions(arguments.split)
     sheet = file.sheet(options)
-    if choices.columns and sheet is not None:
-        options = replace(options, mapping=_mapping(file.tables[sheet], choices))
+    if arguments.column and sheet is not None:
+        options = replace(options, mapping=_mapping(file.tables[sheet], arguments.column))
     imported = file.script(options)
-    cast = {name_key(name): CastMember(voice) for name, voice in choices.cast}
-    voices = LibraryNames([*(voice for _, voice in choices.cast), *(voice.name for voice in library.voices())])
+    cast = {name_key(name): CastMember(voice) for name, voice in arguments.cast}
+    voices = LibraryNames([*(voice for _, voice in arguments.cast), *(voice.name for voice in library.voices())])
     return replace(imported, lines=cast_lines(imported.lines, cast, voices))
 
 
-def _mapping(table: Table, choices: ImportChoices) -> dict[Field, int]:
+def _mapping(table: Table, columns: Sequence[tuple[Field, str]]) -> dict[Field, int]:
+    """Return the mapping of ``table`` with the names of ``columns``; a field with an empty name has no column."""
     places = {name.casefold(): at for at, name in enumerate(table.columns)}
     mapping = mapping_of(table)
-    for field, name in choices.columns:
+    for field, name in columns:
         mapping.pop(field, None)
         if not name:
             continue
@@ -164,21 +103,20 @@ def _mapping(table: Table, choices: ImportChoices) -> dict[Field, int]:
 
 
 @contextlib.contextmanager
-def open_script(
-    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, choices: ImportChoices
-) -> Iterator[OpenScript]:
-    """Open the ``wanted`` lines of a document or project, counted from 1; None means all lines.
+def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterator[OpenScript]:
+    """Open a document or project with the lines of ``--lines``.
 
     Raise ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``, ``UnusableSetting``.
     """
+    path, wanted = arguments.script, arguments.lines
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
-        imported = _import(path, choices, library)
+        imported = _import(arguments, library)
         lines, chapters = _numbered(imported.lines, wanted), _chapters(imported.lines)
         book = BookDetails(imported.title, imported.author, cover=imported.cover)
         yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book)
         return
-    if choices.cast or choices.columns:
+    if arguments.cast or arguments.column:
         raise UnusableSetting(
             "--cast and --column are for texts and tables, not for projects.",
             remedy="Choose the voices in the project: Edit > Cast…",
@@ -205,18 +143,6 @@ def _numbered(lines: tuple[Line, ...], wanted: frozenset[int] | None) -> tuple[t
     return chosen
 
 
-def line_numbers(words: str) -> frozenset[int]:
-    """Parse line numbers such as ``3,5-8``."""
-    numbers: set[int] = set()
-    for part in words.split(","):
-        first, _, last = part.strip().partition("-")
-        try:
-            numbers.update(range(int(first), min(int(last or first), _MAX_LINE_NUMBER) + 1))
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(f"{words} is not like 3,5-8") from error
-    return frozenset(numbers)
-
-
 class Speaking:
     """Builds the requests of the lines without a take. Voices and styles are looked up before synthesis starts.
 
@@ -237,6 +163,7 @@ class Speaking:
         self._library = library
         self._folder = folder
         self._options = options
+        self._keeps_leading_silence = keeps_leading_silence(arguments)
         policy = check_policy(arguments)
         self._policy_key = "" if policy is None else policy_key(policy)
         self._voices: dict[str | None, VoiceReference] = {}
@@ -343,7 +270,7 @@ class Speaking:
             draft,
             self._script.project.evidence_of(draft.id),
             voice=self._voice(draft.parameters.voice_name),
-            keeps_leading_silence=self._arguments.keep_leading_silence,
+            keeps_leading_silence=self._keeps_leading_silence,
         )
         return replace(request, is_streaming=not self._arguments.whole)
 
@@ -368,7 +295,7 @@ class Speaking:
             voice=self._voice(line.voice),
             generation=self._generation if self._script.dictionary.entries else "",
             seed=arguments.seed if line.seed is None else line.seed,
-            keeps_leading_silence=arguments.keep_leading_silence,
+            keeps_leading_silence=self._keeps_leading_silence,
             styles=self._styles if line.style.preset else None,
             quality=self._script.quality,
         )

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 
 import studio
 from studio.cli.command_context import CommandContext
+from studio.cli.old_options import warn_of_old_options
 from studio.cli.progress import print_message
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
@@ -70,6 +71,7 @@ def main(
     if rest and arguments.command != "bench":
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
+    warn_of_old_options(words, arguments)
     log = write_log("command")
     for complaint in Settings().complaints:
         print_message(f"timbre: {complaint}")

@@ -13,18 +13,26 @@ from typing import TypeAlias
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
 from studio.cli.command_context import CommandContext
+from studio.cli.numbers import num_threads, port_number, positive, seed, speed
+from studio.cli.old_options import PRECISIONS, add_old_options
 from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.messages import did_you_mean, wording
-from studio.model.device_kind import DeviceKind
 from studio.model.generations import GENERATIONS, detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.remote.address import ServerAddress, normalized_url
+from studio.settings import (
+    DEVICE,
+    FLOW_PRECISION,
+    KEEPS_LEADING_SILENCE,
+    NUM_THREADS,
+    PREFERS_RL,
+    SPEECH_LM_PRECISION,
+    STREAMS_APPROXIMATELY,
+)
+from studio.settings_store import Settings
 from studio.voices.library import Voice, VoiceLibrary
-
-# More than any computer has. A number that the system refuses would crash the worker.
-_MAX_THREADS = 1024
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run = Callable[[argparse.Namespace, CommandContext], int]
@@ -120,60 +128,62 @@ def _model_of_triton(choice: str | None, host: str, models: Sequence[str]) -> st
     )
 
 
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("engine", "how the model is run; the defaults suit this machine")
-    group.add_argument(
-        "--device",
-        default="cpu",
-        choices=[kind.value for kind in DeviceKind],
-        help="where the model runs (default cpu)",
-    )
-    group.add_argument(
-        "--precision",
-        default="auto",
-        choices=("auto", "float32", "bfloat16", "float16", "int8"),
-        help="precision of the speech language model; auto: the fastest that passes the quality check (default)",
-    )
-    group.add_argument(
-        "--flow-precision",
-        default="auto",
-        choices=("auto", "float32", "bfloat16", "float16", "int8"),
-        help="precision of the flow; auto (default): the fastest that passes the quality check, also for the vocoder",
-    )
-    add_machine_options(group)
-    # Replaced by --quality, and kept for scripts: any number of steps, without a measurement.
-    group.add_argument("--flow-steps", type=positive, metavar="N", help=argparse.SUPPRESS)
-    group.add_argument(
-        "--flow-left-context",
-        type=positive,
-        metavar="FRAMES",
-        help="left context of the flow (50 frames per second): less memory, less accurate",
-    )
-    group.add_argument(
-        "--approximate-streaming",
-        action="store_true",
-        help="CosyVoice-300M: play a sentence before all of it is decoded; joins are audible at times",
+def add_engine_options(
+    parser: argparse.ArgumentParser, *, has_precision: bool = True, has_threads: bool = False
+) -> None:
+    """Add the options of the engine. Those that are not given are taken from the settings."""
+    group = parser.add_argument_group("engine", "how the model is run; the defaults are those of the settings")
+    add_device_option(group)
+    if has_precision:
+        group.add_argument(
+            "--precision",
+            choices=PRECISIONS,
+            help="precision of the language model (default auto: the fastest that passes a quality check)",
+        )
+    else:
+        add_old_options(parser, "--precision")
+    if has_threads:
+        add_threads_option(group)
+    else:
+        add_old_options(parser, "--threads")
+    add_old_options(
+        parser, "--flow-precision", "--variant", "--flow-steps", "--flow-left-context", "--approximate-streaming"
     )
 
 
-def add_machine_options(parser: argparse._ActionsContainer) -> None:
+def add_device_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
-        "--threads", type=_num_threads, metavar="N", help="number of CPU threads (default: chosen for this machine)"
+        "--device",
+        metavar="WHERE",
+        help="where the model runs: auto, cpu, cuda, cuda:1, or part of a GPU's name (default auto: the GPU with the most "
+        "memory, otherwise the CPU)",
     )
-    parser.add_argument("--variant", choices=("rl",), help="use the RL-tuned language model, llm.rl.pt")
 
 
-def engine_options(arguments: argparse.Namespace) -> EngineOptions:
+def add_threads_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--threads", type=num_threads, metavar="N", help="number of CPU threads (default: chosen for this computer)"
+    )
+
+
+def engine_options(arguments: argparse.Namespace, folder: Path | None) -> EngineOptions:
+    """Return the options for loading the model of ``folder``, which is None if another computer loads it."""
+    settings = Settings()
     return EngineOptions(
-        device=arguments.device,
-        speech_lm_precision=arguments.precision,
-        flow_precision=arguments.flow_precision,
-        variant=arguments.variant,
-        num_threads=arguments.threads,
+        device=arguments.device or settings[DEVICE],
+        speech_lm_precision=arguments.precision or settings[SPEECH_LM_PRECISION],
+        flow_precision=arguments.flow_precision or settings[FLOW_PRECISION],
+        variant=arguments.variant or preferred_variant(settings, folder),
+        num_threads=arguments.threads or settings[NUM_THREADS] or None,
         flow_steps=arguments.flow_steps,
         flow_left_context_frames=arguments.flow_left_context,
-        streams_approximately=arguments.approximate_streaming,
+        streams_approximately=arguments.approximate_streaming or settings[STREAMS_APPROXIMATELY],
     )
+
+
+def preferred_variant(settings: Settings, folder: Path | None) -> str | None:
+    """Return the variant of the language model that the settings prefer, if it is installed."""
+    return "rl" if settings[PREFERS_RL] and folder is not None and (folder / "llm.rl.pt").is_file() else None
 
 
 def model_folder(choice: str | None) -> Path:
@@ -239,6 +249,14 @@ def _default_voice(library: VoiceLibrary) -> Voice:
     )
 
 
+def pair(words: str) -> tuple[str, str]:
+    """Parse ``NAME=VALUE``."""
+    name, sign, value = words.partition("=")
+    if not (sign and name.strip() and value.strip()):
+        raise argparse.ArgumentTypeError(f"{words} is not like NAME=VALUE")
+    return name.strip(), value.strip()
+
+
 def _looks_like_a_path(choice: str) -> bool:
     return "/" in choice or "\\" in choice or Path(choice).suffix != ""
 
@@ -267,13 +285,16 @@ def add_style_options(parser: argparse.ArgumentParser) -> None:
 
 def add_speech_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--speed", type=_speed, default=1.0, help=f"speaking rate, {MIN_SPEED:g} to {MAX_SPEED:g} (default 1)"
+        "--speed", type=speed, default=1.0, help=f"speaking rate, {MIN_SPEED:g} to {MAX_SPEED:g} (default 1)"
     )
-    parser.add_argument("--seed", type=_seed, default=0, help="random seed for sampling (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="random seed for sampling (default 0)")
+    add_quality_option(parser)
+
+
+def add_whole_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--whole", action="store_true", help="synthesise whole sentences: higher latency, slightly better quality"
     )
-    add_quality_option(parser)
 
 
 def add_quality_option(parser: argparse._ActionsContainer) -> None:
@@ -288,47 +309,8 @@ def chosen_quality(arguments: argparse.Namespace) -> Quality | None:
     return None if arguments.quality is None else Quality(arguments.quality)
 
 
-def add_silence_option(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--keep-leading-silence",
-        action="store_true",
-        help="keep the silence that the model generates before the first word (default: 50 ms of it)",
-    )
-
-
-def _speed(text: str) -> float:
-    speed = float(text)
-    if not MIN_SPEED <= speed <= MAX_SPEED:
-        raise argparse.ArgumentTypeError(f"{text} is not between {MIN_SPEED:g} and {MAX_SPEED:g}")
-    return speed
-
-
-def _seed(text: str) -> int:
-    seed = int(text)
-    if not 0 <= seed < 2**63:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2^63")
-    return seed
-
-
-def _num_threads(text: str) -> int:
-    number = positive(text)
-    if number > _MAX_THREADS:
-        raise argparse.ArgumentTypeError(f"{text} is above {_MAX_THREADS}")
-    return number
-
-
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
-    return number
-
-
-def port_number(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
-    return port
+def keeps_leading_silence(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.keep_leading_silence or Settings()[KEEPS_LEADING_SILENCE])
 
 
 def add_service_options(parser: argparse.ArgumentParser, *, port_note: str = "") -> None:

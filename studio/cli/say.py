@@ -15,18 +15,19 @@ from pathlib import Path
 from studio.cli.checks import add_check_options, check_policy
 from studio.cli.command_context import CommandContext
 from studio.cli.delivery import add_destination_options
+from studio.cli.old_options import add_old_options
 from studio.cli.options import (
     Commands,
     add_command,
     add_engine_options,
     add_model_option,
     add_server_options,
-    add_silence_option,
     add_speech_options,
     add_style_options,
     add_voice_options,
+    add_whole_option,
     chosen_quality,
-    positive,
+    keeps_leading_silence,
     speaking_place,
     voice_reference,
 )
@@ -73,14 +74,22 @@ def add_parser(commands: Commands) -> None:
     add_voice_options(parser)
     add_style_options(parser)
     add_speech_options(parser)
-    add_silence_option(parser)
+    add_whole_option(parser)
     parser.add_argument("--as-written", action="store_true", help="do not normalise numbers and abbreviations")
     add_check_options(parser)
     add_destination_options(parser)
     add_model_option(parser)
     add_engine_options(parser)
     add_server_options(parser)
-    _add_sampling_options(parser)
+    add_old_options(
+        parser,
+        "--keep-leading-silence",
+        "--top-p",
+        "--top-k",
+        "--repetition-window",
+        "--repetition-ratio",
+        "--first-hop",
+    )
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -98,7 +107,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         text_is_normalized=arguments.as_written,
         sampling=_sampling(arguments),
         first_hop_tokens=arguments.first_hop,
-        trims_leading_silence=not arguments.keep_leading_silence,
+        trims_leading_silence=not keeps_leading_silence(arguments),
         quality=chosen_quality(arguments) or Quality.EXACT,
     )
 
@@ -164,30 +173,6 @@ async def _kept(pieces: AsyncIterator[str], arrived: list[str]) -> AsyncIterator
         yield piece
 
 
-def _add_sampling_options(parser: argparse.ArgumentParser) -> None:
-    usual = SamplingOptions()
-    group = parser.add_argument_group(
-        "sampling", "sampling of the language model; the defaults are those of the released models"
-    )
-    group.add_argument("--top-p", type=_share, metavar="P", help=f"nucleus probability (default {usual.top_p})")
-    group.add_argument("--top-k", type=positive, metavar="K", help=f"number of candidates (default {usual.top_k})")
-    group.add_argument(
-        "--repetition-window",
-        type=positive,
-        metavar="N",
-        help=f"tokens checked for repetition (default {usual.window_tokens})",
-    )
-    group.add_argument(
-        "--repetition-ratio",
-        type=_share,
-        metavar="R",
-        help=f"fraction of repetitions allowed (default {usual.repetition_ratio})",
-    )
-    group.add_argument(
-        "--first-hop", type=positive, metavar="TOKENS", help="length of the first chunk, 25 tokens per second"
-    )
-
-
 def _sampling(arguments: argparse.Namespace) -> SamplingOptions | None:
     chosen = {
         "top_p": arguments.top_p,
@@ -197,10 +182,3 @@ def _sampling(arguments: argparse.Namespace) -> SamplingOptions | None:
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     return SamplingOptions(**given) if given else None
-
-
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0.0 < share <= 1.0:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return share

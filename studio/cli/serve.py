@@ -47,7 +47,7 @@ def add_parser(commands: Commands) -> None:
     add_service_options(parser, port_note="; 0 chooses one")
     add_quality_option(parser)
     add_model_option(parser)
-    add_engine_options(parser)
+    add_engine_options(parser, has_threads=True)
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             print_message(f"the API key is in {arguments.token_file}")
 
     async def serve() -> None:
-        async with WorkerClient(folder, engine_options(arguments), start_worker=command_context.start_worker) as client:
+        engine = engine_options(arguments, folder)
+        async with WorkerClient(folder, engine, start_worker=command_context.start_worker) as client:
             quality = chosen_quality(arguments) or Quality.EXACT
             options = ServiceOptions(folder, arguments.voice, arguments.queue, quality)
             service = SpeechService(client, options, command_context.open_library, command_context.open_checks)

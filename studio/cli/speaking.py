@@ -82,7 +82,7 @@ async def speak(
     destination = choose_destination(arguments, command_context)
     line = ProgressLine()
     warn_of_language(folder.name, {"text": text}, line)
-    options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm, compares_later=True)
+    options = replace(engine_options(arguments, folder), loads_speech_lm=needs_speech_lm, compares_later=True)
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         try:
             line.stage("load", 0.0)

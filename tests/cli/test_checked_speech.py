@@ -18,6 +18,8 @@ from studio.project.changes import AddTake, InsertLines, SetTakeChecks
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
+from studio.settings import CHECK_STRICTNESS, TAKE_RETRIES
+from studio.settings_store import Settings
 from studio.take_checks.policy import retry_seed
 from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
@@ -65,7 +67,8 @@ def test_a_bad_take_is_spoken_again(timbre: Terminal, clip: Path) -> None:
 def test_the_best_of_bad_takes_is_in_the_file(timbre: Terminal, clip: Path) -> None:
     kinds = iter((ProblemKind.CLIPPING, ProblemKind.MISSING_WORDS, ProblemKind.MISSING_WORDS))
     checks = use(timbre, FakeChecks(result=lambda request: bad_check(request, kind=next(kinds))))
-    ran = say(timbre, clip, "--strict")
+    Settings().change({CHECK_STRICTNESS: "strict"})
+    ran = say(timbre, clip, "--check")
     assert ran.status == 0
     assert len(checks.requests) == 3
     assert checks.requests[0].strictness is Strictness.STRICT
@@ -75,12 +78,13 @@ def test_the_best_of_bad_takes_is_in_the_file(timbre: Terminal, clip: Path) -> N
     assert ran.json["warnings"][-1].startswith("doubtful-take: Bad: At 0.0 s, the sound is clipped.")
 
 
-@pytest.mark.parametrize(("option", "num_takes"), [("0", 1), ("1", 2), ("4", 5)])
-def test_the_number_of_retries(timbre: Terminal, clip: Path, option: str, num_takes: int) -> None:
+@pytest.mark.parametrize("num_retries", [1, 4])
+def test_the_number_of_retries(timbre: Terminal, clip: Path, num_retries: int) -> None:
     checks = use(timbre, FakeChecks({TEXT: 99}))
-    ran = say(timbre, clip, "--retries", option)
-    assert len(checks.requests) == num_takes
-    assert ran.json["check"]["retries"] == num_takes - 1
+    Settings().change({TAKE_RETRIES: num_retries})
+    ran = say(timbre, clip, "--check")
+    assert len(checks.requests) == 1 + num_retries
+    assert ran.json["check"]["retries"] == num_retries
 
 
 @pytest.mark.parametrize("words", ["-1", "10", "many"])
@@ -243,7 +247,7 @@ def test_takes_of_a_project_are_not_checked_otherwise(timbre: Terminal, clip: Pa
     assert checks.requests == []
 
 
-@pytest.mark.parametrize("options", [["--pattern", "{nothing}"], ["--cover", "nowhere.png"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["--pattern", "{nothing}"], ["--book", "cover=nowhere.png"]], ids=" ".join)
 def test_takes_are_checked_after_the_options(timbre: Terminal, clip: Path, options: list[str]) -> None:
     unchecked_project(Path("talk.timbre").absolute())
     checks = use(timbre, FakeChecks())

@@ -210,7 +210,7 @@ def test_casts_and_columns_are_checked(timbre, spoken) -> None:  # type: ignore[
 def test_a_joined_file_with_subtitles_and_manifest(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.md").write_text("# Title here\n\nThe harbour was quiet.", "utf-8")
     ran = export(
-        timbre, "story.md", "--voice", "Anna", "--joined-only", "--pause", "0.5", "--subtitles", "srt", "vtt", "--manifest",
+        timbre, "story.md", "--voice", "Anna", "--files", "joined", "--pause", "0.5", "--subtitles", "srt", "vtt", "--manifest",
         "--format", "mp3", "--lufs", "-18",
     )  # fmt: skip
     assert ran.status == 0, ran.err
@@ -343,7 +343,9 @@ def test_quality_exact_makes_the_drafts_of_the_model_final(timbre, spoken) -> No
 
 def test_failed_lines_are_reported_and_the_others_exported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("script.csv").write_text("text\nGood words.\nnothing\nMore words.\n", "utf-8")
-    ran = export(timbre, "script.csv", "--voice", "Anna", "--pattern", "{index}", "--joined", "--json")
+    ran = export(
+        timbre, "script.csv", "--voice", "Anna", "--pattern", "{index}", "--files", "lines", "joined", "--json"
+    )
     assert ran.status == 6
     assert names() == ["001.wav", "003.wav"]
     assert "line 2: There is nothing to speak." in ran.err
@@ -385,7 +387,7 @@ def test_invalid_options_are_reported_before_synthesis(  # type: ignore[no-untyp
 def test_files_of_another_script_are_replaced_only_with_the_option(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("one.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
     Path("two.txt").write_text("The harbour was quiet.", "utf-8")
-    joined = ("--voice", "Anna", "--joined-only", "--name", "story")
+    joined = ("--voice", "Anna", "--out", "out/story.wav")
     assert export(timbre, "one.txt", *joined).status == 0
     before = frames("story.wav")
     ran = export(timbre, "two.txt", *joined)
@@ -482,7 +484,7 @@ def test_numbers_added_to_equal_names_are_reported(timbre, spoken) -> None:  # t
 
 def test_lines_that_cannot_be_spoken_are_left_out_on_request(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("script.csv").write_text("text,voice\nOne,Mira\nTwo,Anna\nnothing,Anna\nFour,Anna\n", "utf-8")
-    arguments = ("--pattern", "{index}", "--joined", "--subtitles", "srt", "--skip-failed", "--json")
+    arguments = ("--pattern", "{index}", "--files", "lines", "joined", "--subtitles", "srt", "--skip-failed", "--json")
     ran = export(timbre, "script.csv", *arguments)
     assert ran.status == 7
     assert names() == ["002.wav", "004.wav", "script.srt", "script.wav"]

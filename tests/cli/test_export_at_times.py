@@ -62,7 +62,7 @@ def test_60_cues_of_which_20_are_too_long(film) -> None:  # type: ignore[no-unty
     ran = film(cues, "--json")
     assert ran.status == 0, ran.err
     assert len(json.loads(ran.out)["overruns"]) == 20
-    ran = film(cues, "--fit", "--fit-limits", "0.85", "1.3", "--json", "--replace")
+    ran = film(cues, "--fit", "--json", "--replace")
     values = json.loads(ran.out)
     reported = {overrun["line"] for overrun in values["overruns"]}
     assert 0 < len(reported) < 20
@@ -72,7 +72,7 @@ def test_60_cues_of_which_20_are_too_long(film) -> None:  # type: ignore[no-unty
         assert timing["num_samples"] <= 0.6 * RATE or timing["line"] in reported
     line = min(reported)
     assert f"line {line}: " in ran.err
-    again = json.loads(film(cues, "--fit", "--fit-limits", "0.85", "1.3", "--json", "--replace").out)
+    again = json.loads(film(cues, "--fit", "--json", "--replace").out)
     assert again["num_made"] == 0
 
 
@@ -93,7 +93,7 @@ def test_short_lines_are_lengthened_if_wanted(film) -> None:  # type: ignore[no-
 
 def test_one_file_per_character(film) -> None:  # type: ignore[no-untyped-def]
     cues = cue(1, 1.0, 1.0, "MARTHA: One two.") + cue(2, 3.0, 1.0, "JOHN: Three.")
-    ran = film(cues, "--per", "character")
+    ran = film(cues, "--files", "characters")
     assert ran.status == 0, ran.err
     assert sorted(path.name for path in Path().glob("*.wav")) == ["dub JOHN.wav", "dub MARTHA.wav"]
     john, _ = soundfile.read("dub JOHN.wav", dtype="float32")
@@ -103,7 +103,7 @@ def test_one_file_per_character(film) -> None:  # type: ignore[no-untyped-def]
 
 def test_one_file_per_language(film) -> None:  # type: ignore[no-untyped-def]
     cues = cue(1, 1.0, 1.0, "Where is it?") + cue(2, 3.0, 1.0, "在那里。")
-    ran = film(cues, "--per", "language")
+    ran = film(cues, "--files", "languages")
     assert ran.status == 0, ran.err
     assert sorted(path.name for path in Path().glob("*.wav")) == ["dub en.wav", "dub zh.wav"]
     chinese, _ = soundfile.read("dub zh.wav", dtype="float32")

@@ -23,7 +23,7 @@ def book(timbre, clip: Path) -> Path:  # type: ignore[no-untyped-def]
 
 @pytest.mark.slow
 def test_an_epub_becomes_chapter_files_and_an_audiobook(timbre, book: Path) -> None:  # type: ignore[no-untyped-def]
-    options = ("--voice", "Anna", "--model", "quiet", "--chapters", "--m4b", "--narrator", "Anna")
+    options = ("--voice", "Anna", "--model", "quiet", "--files", "chapters", "m4b", "--book", "narrator=Anna")
     ran = timbre("export", str(book), "-o", "out", *options)
     assert ran.status == 0, ran.err
     names = sorted(path.name for path in Path("out").iterdir())
@@ -39,7 +39,18 @@ def test_an_epub_becomes_chapter_files_and_an_audiobook(timbre, book: Path) -> N
 
 
 def test_options_replace_the_title_and_the_pattern(timbre, book: Path) -> None:  # type: ignore[no-untyped-def]
-    options = ("--voice", "Anna", "--model", "quiet", "--chapters", "--title", "Rain", "--author", "J. W.")
+    options = (
+        "--voice",
+        "Anna",
+        "--model",
+        "quiet",
+        "--files",
+        "chapters",
+        "--book",
+        "title=Rain",
+        "--book",
+        "author=J. W.",
+    )
     ran = timbre(
         "export", str(book), "-o", "out", *options, "--pattern", "{project} {chapter_number:1}", "--lines", "1-6"
     )
@@ -51,8 +62,8 @@ def test_options_replace_the_title_and_the_pattern(timbre, book: Path) -> None: 
 
 def test_a_cover_must_be_an_image(timbre, book: Path) -> None:  # type: ignore[no-untyped-def]
     Path("cover.gif").write_bytes(b"GIF89a")
-    options = ("--voice", "Anna", "--model", "quiet", "--m4b", "--cover")
-    ran = timbre("export", str(book), "-o", "out", *options, "cover.gif")
+    options = ("--voice", "Anna", "--model", "quiet", "--files", "m4b", "--book")
+    ran = timbre("export", str(book), "-o", "out", *options, "cover=cover.gif")
     assert (ran.status, "cover.gif is not a JPEG or PNG image" in ran.err) == (2, True)
-    assert "cannot be read" in timbre("export", str(book), "-o", "out", *options, "missing.png").err
+    assert "cannot be read" in timbre("export", str(book), "-o", "out", *options, "cover=missing.png").err
     assert not Path("out").exists()

@@ -36,7 +36,7 @@ def start(folder: Path, lines: list[str]) -> subprocess.Popen[str]:
     environment = {**os.environ, **places, "PYTHONPATH": f"{TESTS / 'fakes'}{os.pathsep}{TESTS.parent}"}
     voice = TESTS / "reference" / "inputs" / "prompt_a.wav"
     command = [sys.executable, "program.py", "export", "script.csv", "--voice", str(voice), "--out", "out"]
-    command += ["--pattern", "{index}", "--joined"]
+    command += ["--pattern", "{index}", "--files", "lines", "joined"]
     return subprocess.Popen(
         command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

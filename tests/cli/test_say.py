@@ -22,6 +22,16 @@ from studio.cli.speaking import speculation_values
 from studio.errors import DiskFull
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SpeculationFigures, SynthesisRequest
+from studio.settings import (
+    DEVICE,
+    FLOW_PRECISION,
+    KEEPS_LEADING_SILENCE,
+    NUM_THREADS,
+    PREFERS_RL,
+    SPEECH_LM_PRECISION,
+    STREAMS_APPROXIMATELY,
+)
+from studio.settings_store import Settings
 
 pytestmark = pytest.mark.timeout(60)
 EXPECTED_KEYS = {
@@ -113,6 +123,24 @@ def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     assert (options.device, options.speech_lm_precision, options.flow_precision) == ("cuda", "int8", "bfloat16")
     assert (options.num_threads, options.variant, options.flow_steps) == (2, "rl", 5)
     assert options.flow_left_context_frames == 100
+
+
+def test_options_that_are_not_given_are_those_of_the_settings(timbre: Terminal, clip: Path) -> None:
+    (timbre.folder / "data" / "models" / "quiet" / "llm.rl.pt").touch()
+    Settings().change(
+        {
+            DEVICE: "cpu", SPEECH_LM_PRECISION: "float32", FLOW_PRECISION: "float32", NUM_THREADS: 3, PREFERS_RL: True,
+            STREAMS_APPROXIMATELY: True, KEEPS_LEADING_SILENCE: True,
+        }
+    )  # fmt: skip
+    assert timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "quiet").status == 0
+    options = timbre.opened[0].options
+    assert (options.device, options.speech_lm_precision, options.flow_precision) == ("cpu", "float32", "float32")
+    assert (options.num_threads, options.variant, options.streams_approximately) == (3, "rl", True)
+    assert not asked(timbre).trims_leading_silence
+    assert timbre("say", "one", "--voice", clip, "-o", "o.wav", "--device", "cuda", "--precision", "auto").status == 0
+    options = timbre.opened[1].options
+    assert (options.device, options.speech_lm_precision, options.variant) == ("cuda", "auto", None)
 
 
 def test_a_reduced_quality_is_reported_in_words_and_numbers(timbre: Terminal, clip: Path) -> None:

@@ -80,7 +80,7 @@ class FakeModel:
             generation="cosyvoice3",
             folder=str(folder),
             sample_rate=SAMPLE_RATE,
-            device=options.device,
+            device="cpu" if options.device == "auto" else options.device,
             stages={"speech_lm": options.speech_lm_precision},
             weights_key=f"weights of {folder.name}",
             makes_noise=folder.name.startswith("noise"),

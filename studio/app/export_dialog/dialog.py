@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButto
 from studio import settings as declared
 from studio.app.background import run_in_background
 from studio.app.export_dialog.export_options import (
-    REMEMBERED,
     ExportCheck,
     ExportLine,
     ExportOrder,
@@ -32,6 +31,7 @@ from studio.app.export_dialog.pages import NamePreview, ReplaceQuestion
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
 from studio.export.plan import ExportSettings
+from studio.export.presets import EXPORT_OPTIONS
 from studio.export.provenance import Provenance
 from studio.project.dubbing import has_slots
 from studio.project.project import Project
@@ -82,7 +82,7 @@ class ExportDialog(QDialog):
         self._preview_timer = QTimer(self)
         self._preview_timer.setSingleShot(True)
         self._preview_timer.setInterval(_PREVIEW_DELAY_MS)
-        values = {setting: settings[setting] for setting in REMEMBERED}
+        values = {setting: settings[setting] for setting in EXPORT_OPTIONS}
         name = project.name or (project.path.stem if project.path else self.tr("Script"))
         folders = settings[declared.EXPORT_FOLDERS]
         self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name, folders)

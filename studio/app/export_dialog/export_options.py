@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any
 
 from studio import settings as declared
-from studio.audio.encoding import encoding_named
 from studio.audio.m4b import can_write_m4b
 from studio.errors import CannotWrite, StudioError, VoiceNotFound
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
 from studio.export.exporter import check_target
 from studio.export.forecast import ExportForecast, forecast, orphan_findings
-from studio.export.joined_files import FilePer
-from studio.export.mastering import LoudnessTarget
-from studio.export.names import DEFAULT_CHAPTER_PATTERN, sanitize_filename
+from studio.export.names import sanitize_filename
 from studio.export.plan import ExportPlan, ExportSettings, columns_of
+from studio.export.presets import export_settings
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, key_of_take, origin_of_project
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.standard_mastering import read_room_tone
-from studio.export.standards import standard_named
-from studio.export.subtitles import SubtitleFormat
-from studio.export.target_folder import Journal, Origin
+from studio.export.target_folder import Journal
 from studio.messages import wording
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.dubbing import has_slots, overrun_seconds
@@ -37,91 +32,6 @@ from studio.setting_kinds import Setting
 from studio.system.installation import how_to_read_media
 
 _MAX_PREVIEWED = 200
-_WITHOUT_CHAPTERS = ("lines", "joined", "both")  # values of EXPORT_FILES for which original times are possible
-
-_JOINED_PER = {"characters": FilePer.CHARACTER, "languages": FilePer.LANGUAGE}  # by values of EXPORT_PLACEMENT
-
-# Settings shown in the form and stored when an export starts.
-REMEMBERED: tuple[Setting[Any], ...] = (
-    declared.EXPORT_FOLDER,
-    declared.EXPORT_FILES,
-    declared.EXPORT_PLACEMENT,
-    declared.EXPORT_PATTERN,
-    declared.EXPORT_ENCODING,
-    declared.EXPORT_SAMPLE_RATE,
-    declared.EXPORT_HAS_ONE_PAUSE,
-    declared.EXPORT_PAUSE_SECONDS,
-    declared.EXPORT_STANDARD,
-    declared.EXPORT_ROOM_TONE,
-    declared.EXPORT_MATCHES_LOUDNESS,
-    declared.EXPORT_LUFS,
-    declared.EXPORT_TRUE_PEAK,
-    declared.EXPORT_IS_TRIMMED,
-    declared.EXPORT_SUBTITLES,
-    declared.EXPORT_HAS_MANIFEST,
-    declared.EXPORT_WAITS_FOR_CHECKS,
-)
-
-
-def export_settings(
-    values: Mapping[Setting[Any], Any],
-    *,
-    joined_name: str,
-    project_name: str,
-    provenance: Provenance,
-    origin: Origin,
-    replaces_files: bool,
-    book: BookDetails = BookDetails(),  # noqa: B008 - frozen
-    has_times: bool = False,
-    style_names: Mapping[str, str] = MappingProxyType({}),
-) -> ExportSettings:
-    """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``.
-
-    ``has_times`` is whether lines have times in a video.
-    """
-    files, pattern = values[declared.EXPORT_FILES], values[declared.EXPORT_PATTERN]
-    placement = values[declared.EXPORT_PLACEMENT] if has_times and files in _WITHOUT_CHAPTERS else "pauses"
-    has_standard = files != "lines" and placement == "pauses" and values[declared.EXPORT_STANDARD] != "none"
-    subtitles = {
-        "none": [],
-        "srt": [SubtitleFormat.SRT],
-        "vtt": [SubtitleFormat.VTT],
-        "both": [SubtitleFormat.SRT, SubtitleFormat.VTT],
-        "srt-words": [SubtitleFormat.SRT],
-        "vtt-words": [SubtitleFormat.VTT],
-        "lrc": [SubtitleFormat.LRC],
-        "json": [SubtitleFormat.JSON],
-    }
-    return ExportSettings(
-        encoding=encoding_named(values[declared.EXPORT_ENCODING]),
-        sample_rate=values[declared.EXPORT_SAMPLE_RATE],
-        has_line_files=files in ("lines", "both"),
-        has_chapter_files=files == "chapters",
-        has_audiobook=files == "audiobook",
-        joined_name=joined_name if files in ("joined", "both") else None,
-        at_times=placement != "pauses",
-        joined_per=_JOINED_PER.get(placement, FilePer.SCRIPT),
-        standard=standard_named(values[declared.EXPORT_STANDARD]) if has_standard else None,
-        room_tone=Path(values[declared.EXPORT_ROOM_TONE])
-        if has_standard and values[declared.EXPORT_ROOM_TONE]
-        else None,
-        pattern=pattern,
-        chapter_pattern=pattern if "{chapter" in pattern else DEFAULT_CHAPTER_PATTERN,
-        pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
-        loudness=LoudnessTarget(values[declared.EXPORT_LUFS], values[declared.EXPORT_TRUE_PEAK])
-        if values[declared.EXPORT_MATCHES_LOUDNESS]
-        else None,
-        is_trimmed=values[declared.EXPORT_IS_TRIMMED],
-        subtitles=frozenset(subtitles[values[declared.EXPORT_SUBTITLES]]),
-        subtitles_have_words=values[declared.EXPORT_SUBTITLES] in ("srt-words", "vtt-words", "lrc", "json"),
-        has_manifest=values[declared.EXPORT_HAS_MANIFEST],
-        project=joined_name or project_name,
-        style_names=style_names,
-        book=book,
-        provenance=provenance,
-        replaces_files=replaces_files,
-        origin=origin,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +39,7 @@ class FormChoices:
     """What the user chose in the form.
 
     Attributes:
-        values: The values of the settings in ``REMEMBERED``.
+        values: The values of the settings in ``EXPORT_OPTIONS``.
         part: The numbers of the chosen lines, or empty for all lines.
     """
 

@@ -15,13 +15,13 @@ from typing import Any
 import psutil
 
 from studio.app.export_dialog.export_options import (
-    REMEMBERED,
     ExportOrder,
     FormChoices,
     lines_of_script,
     settings_of,
 )
 from studio.errors import StudioError
+from studio.export.presets import EXPORT_OPTIONS
 from studio.export.project_lines import origin_of_project
 from studio.export.provenance import Provenance
 from studio.project.project import Project
@@ -144,7 +144,7 @@ def _values_of(order: ExportOrder, choices: FormChoices) -> dict[str, Any]:
 
 def _interrupted(record: Path, values: dict[str, Any]) -> InterruptedExport:
     choices = FormChoices(
-        {setting: setting.checked(values["values"].get(setting.key, setting.default)) for setting in REMEMBERED},
+        {setting: setting.checked(values["values"].get(setting.key, setting.default)) for setting in EXPORT_OPTIONS},
         str(values["joined_name"]),
         str(values["part"]),
         replaces_files=values["replaces_files"] is True,

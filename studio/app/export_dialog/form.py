@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from studio import settings as declared
-from studio.app.export_dialog.export_options import REMEMBERED
-from studio.app.export_dialog.export_presets import CONTEXT, PRESETS
+from studio.app.error_text import words_of
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
 from studio.audio.encoding import MP3_192
 from studio.errors import UnusableSetting
 from studio.export.names import FIELDS
+from studio.export.presets import EXPORT_OPTIONS, PRESETS
 from studio.export.standards import ACX
 from studio.setting_kinds import Setting
 
@@ -45,7 +45,7 @@ class ExportForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._has_times = False
-        self._editors: dict[Setting[Any], SettingEditor] = {setting: editor_for(setting) for setting in REMEMBERED}
+        self._editors: dict[Setting[Any], SettingEditor] = {setting: editor_for(setting) for setting in EXPORT_OPTIONS}
         self.all_lines = QRadioButton()
         self.selected_lines = QRadioButton()
         self.speak_first = QRadioButton(self.tr("Speak them first"))
@@ -61,7 +61,7 @@ class ExportForm(QWidget):
         self.preset.setAccessibleName(self.tr("Preset"))
         self.preset.addItem(self.tr("Custom"), None)
         for preset in PRESETS:
-            self.preset.addItem(QCoreApplication.translate(CONTEXT, preset.title), preset)
+            self.preset.addItem(words_of(preset.title), preset)
         self.folder_row = QWidget()  # shown above the form, where there is space for a long path
         folder_rows = QFormLayout(self.folder_row)
         folder_rows.setContentsMargins(0, 0, 0, 0)

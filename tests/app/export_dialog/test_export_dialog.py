@@ -16,12 +16,12 @@ from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
 from studio.app.export_dialog.dialog import DEFAULT_SIZE, ExportDialog
-from studio.app.export_dialog.export_options import REMEMBERED, KnownVoicesAndStyles, default_folder
-from studio.app.export_dialog.export_presets import PRESETS, ExportPreset
+from studio.app.export_dialog.export_options import KnownVoicesAndStyles, default_folder
 from studio.app.export_dialog.export_task import ExportState
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.widgets.screen_fit import ScrolledPage
 from studio.errors import VoiceNotFound
+from studio.export.presets import EXPORT_OPTIONS, PRESETS, ExportPreset
 from studio.project.changes import EditLines, InsertLines
 from studio.project.lines import Heading, Line, LineStyle
 from studio.project.project import Project
@@ -215,7 +215,7 @@ def test_options_are_remembered(exporting: ExportBench, settings: Settings) -> N
     exporting.settings = Settings(settings.path)
     again = exporting.open()
     assert {setting: again.form.values[setting] for setting in export_options} == export_options
-    assert set(again.form.values) == set(REMEMBERED)
+    assert set(again.form.values) == set(EXPORT_OPTIONS)
 
 
 def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
@@ -481,9 +481,9 @@ def test_a_preset_sets_the_options(qtbot: QtBot, dialog: ExportDialog) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_can_be_exported(qtbot: QtBot, exporting: ExportBench, preset: ExportPreset) -> None:
-    choose_preset(exporting.dialog, preset.title)
+    choose_preset(exporting.dialog, str(preset.title))
     assert exporting.dialog.form.preset.currentData() is preset
     task = exporting.export()
     assert task.state is ExportState.DONE, task.error

@@ -14,10 +14,11 @@ from setting_values import other_value
 from window_bench import Bench
 
 from studio import settings as declared
-from studio.app.export_dialog.export_options import REMEMBERED, FormChoices
+from studio.app.export_dialog.export_options import FormChoices
 from studio.app.export_dialog.export_records import ExportRecords, discard_records, interrupted_exports
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.notifications import NotificationBar
+from studio.export.presets import EXPORT_OPTIONS
 from studio.project.changes import EditLines
 
 RATE = 24_000
@@ -86,7 +87,7 @@ def test_a_record_of_an_earlier_version_is_continued(interrupted: Bench, tmp_pat
 
 
 def test_a_record_keeps_every_choice(interrupted: Bench, records: Path) -> None:
-    values = {setting: other_value(setting) for setting in REMEMBERED}
+    values = {setting: other_value(setting) for setting in EXPORT_OPTIONS}
     choices = FormChoices(values, "all", "1-3", replaces_files=True)
     task = begin_export(interrupted)
     interrupted.until(lambda: task.state is ExportState.DONE)

@@ -31,6 +31,7 @@ from studio.setting_kinds import Page
 from studio.settings import (
     AUTOSAVE_MINUTES,
     COLOUR_SCHEME,
+    DEVICE,
     EXPORT_FOLDER,
     EXPORT_IS_TRIMMED,
     EXPORT_LUFS,
@@ -41,7 +42,6 @@ from studio.settings import (
     NUM_THREADS,
     OUTPUT_DEVICE,
     PAUSE_AFTER_SECONDS,
-    PLACE,
     SETTINGS,
 )
 from studio.settings_store import Settings
@@ -247,7 +247,7 @@ def test_the_model_runs_on_a_device_from_a_list(
 ) -> None:
     gpus = parse_gpu_memory("11000, 12288, NVIDIA GeForce RTX 4070\n[N/A], 1, broken\n")
     monkeypatch.setattr("studio.app.preferences.dialog.list_gpus", lambda: gpus)
-    settings[PLACE] = "cuda:1"  # typed in an earlier version
+    settings[DEVICE] = "cuda:1"  # typed in an earlier version
     dialog = PreferencesDialog(settings, lambda _: ())
     qtbot.addWidget(dialog)
     dialog.show()
@@ -260,7 +260,7 @@ def test_the_model_runs_on_a_device_from_a_list(
     assert dialog.changes() == {}
     box.setCurrentIndex(1)
     dialog.accept()
-    assert settings[PLACE] == "NVIDIA GeForce RTX 4070"
+    assert settings[DEVICE] == "NVIDIA GeForce RTX 4070"
 
 
 def test_a_folder_can_be_chosen(dialog: PreferencesDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
