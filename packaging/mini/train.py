@@ -9,6 +9,11 @@ It then writes the model folder, makes takes with it, trains the recogniser on t
 ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training may be interrupted: progress is
 saved, and the same command continues from there. To continue the training of the bundled model, run
 ``train.py STAGE --from resources/models/studio-mini``.
+
+The next voice learns English and Mandarin from another synthesizer. Its corpus is made by
+
+    python3 packaging/mini/train.py teacher --to TEACHER
+    python3 packaging/mini/train.py bilingual --teacher TEACHER --corpus CORPUS --hours 18 --processes 2
 """
 
 from __future__ import annotations
@@ -30,6 +35,8 @@ from training.trainers.options import TrainingFailed, add_arguments, options_fro
 STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm", "recognizer")
 # Steps without training, which have separate options.
 MAKERS = {
+    "teacher": "training.teacher.assembly",
+    "bilingual": "training.bilingual.build",
     "corpus": "training.corpus.build",
     "takes": "training.corpus.takes",
     "voices": "training.corpus.prompt_voices",

@@ -66,16 +66,16 @@ def fill_in(number: int, generator: np.random.Generator) -> list[str]:
     drawn: dict[str, None] = {}
     for _ in range(4 * number):
         template = templates[int(generator.integers(len(templates)))]
-        drawn[_SLOT.sub(lambda slot: _word(slot[1], generator), template)] = None
+        drawn[_SLOT.sub(lambda slot: word(slot[1], generator), template)] = None
         if len(drawn) == number:
             break
     return list(drawn)
 
 
-def _word(slot: str, generator: np.random.Generator) -> str:
+def word(slot: str, generator: np.random.Generator) -> str:
     if slot[0].isupper():
-        word = _word(slot.lower(), generator)
-        return word[0].upper() + word[1:]
+        drawn = word(slot.lower(), generator)
+        return drawn[0].upper() + drawn[1:]
     return _listed(slot, generator) or _counted(slot, generator)
 
 

