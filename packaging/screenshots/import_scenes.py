@@ -44,9 +44,9 @@ def import_scenes(
     wait_for(lambda: window.voices.voices)
     names = LibraryNames(voice.name for voice in window.voices.voices)
     roles = with_suggestions(roles_of(lines, {}, names), {role.key for role in roles_of(lines, {}, names)}, names)
-    styles = session.styles.styles
-    player = session.voice_sources().make_player(window)
-    dialog = CastDialog(roles, window.voices.voices, session.styles, player, window)
+    styles = session.model_selection.styles.styles
+    player = session.playback.make_player(window)
+    dialog = CastDialog(roles, window.voices.voices, session.model_selection.styles, player, window)
     dialog.style_boxes[1].setCurrentIndex(min(1, len(styles)))
     dialog.show()
     yield "cast", dialog

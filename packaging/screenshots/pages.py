@@ -45,8 +45,9 @@ from studio.app.manual_dialog import ManualDialog
 from studio.app.playback.audio_player import PlaybackStats
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
+from studio.app.services import Services
 from studio.app.serving.serving_dialog import ServingDialog
-from studio.app.session import Services, Session
+from studio.app.session import Session
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog
@@ -250,10 +251,11 @@ class Stage:
         self.window = windows.window
         self.window.resize(*size)
         self.window.show()
+        self.session.begin()
         windows.build_parts()
         assert windows.parts is not None
         self.parts = windows.parts
-        self.session.load_styles()
+        self.session.model_selection.load_styles()
         self._scratch = scratch
         self._wait_for(lambda: self.window.voices.is_loaded)
 
@@ -261,7 +263,7 @@ class Stage:
         window, lines = self.window, self.session.editor.project.lines
         window.script.view.go_to(lines[2].id)
         self._wait_for(lambda: window.inspector.spoken_words)
-        window.status.show_engine(_engine(self.session.model_folder()))
+        window.status.show_engine(_engine(self.session.model_selection.local_folder()))
         self.session.line_statuses.set(lines[4].id, LineStatus(LineState.SPEAKING, 0.4))
         self.session.line_statuses.set(lines[5].id, LineStatus(LineState.QUEUED))
         window.transport_bar.show_meters(PlaybackStats(0.42, 0.31))
@@ -288,7 +290,7 @@ class Stage:
         yield "replace", window
         window.script.find_bar.close_bar()
         yield from script_scenes(self.session, window, self.language)
-        yield from model_scenes(self.parts.models, self.session.models, window)
+        yield from model_scenes(self.parts.models, self.session.parts.models, window)
         yield from engine_scenes(self.parts.engines, window)
         yield from import_scenes(window, self.language, self._wait_for)
         yield from self._drops()
@@ -303,7 +305,7 @@ class Stage:
         window.actions_by_id["file.settings"].trigger()
         yield "settings", _top_dialog(window)
         for page in list(Page)[1:]:
-            window.dialogs.open_settings_at(page)
+            window.dialogs.open_settings(page)
             yield f"settings-{page.value}", _top_dialog(window)
         yield "pronunciation", self._pronunciation()
         yield "health", _shown(DiagnosticsDialog(lambda _: _health(), window))

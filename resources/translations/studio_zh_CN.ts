@@ -707,10 +707,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>显示全部</translation>
     </message>
     <message>
-        <source>Stop</source>
-        <translation>停止</translation>
-    </message>
-    <message>
         <source>Recording with selection</source>
         <translation>录音与选区</translation>
     </message>
@@ -6923,22 +6919,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
-        <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
-    </message>
-    <message>
-        <source>Recommended: {name}, the lightest model that can clone voices. Without a GPU, speech may be slower than real time. Playback starts once it can run without interruption.</source>
-        <translation>推荐：{name}，是支持音色克隆的模型中最轻量的。没有显卡时，生成可能慢于播放；缓冲足够后自动开始播放。</translation>
-    </message>
-    <message>
-        <source>It will be slow: this computer has little memory.</source>
-        <translation>本机内存较小，运行会很慢。</translation>
-    </message>
-    <message>
-        <source>There is not enough free disk space for it.</source>
-        <translation>磁盘空间不足，无法安装。</translation>
-    </message>
-    <message>
         <source>Try now</source>
         <translation>立即重试</translation>
     </message>
@@ -8590,6 +8570,13 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>PlayButton</name>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+</context>
+<context>
     <name>PolicyDialog</name>
     <message>
         <source>Checks of this script</source>
@@ -10207,10 +10194,6 @@ Drop a recording here to create a voice.</source>
             <numerusform>%n 行已锁定，版本保持不变。</numerusform>
         </translation>
     </message>
-    <message>
-        <source>Stop</source>
-        <translation>停止</translation>
-    </message>
     <message numerus="yes">
         <source>%n take(s) shortened, by {saved:.2f} s.</source>
         <translation>
@@ -10454,6 +10437,57 @@ Drop a recording here to create a voice.</source>
     </message>
 </context>
 <context>
+    <name>TakeDialogs</name>
+    <message>
+        <source>Join two takes…</source>
+        <translation>拼接两个版本…</translation>
+    </message>
+    <message>
+        <source>Select two takes to join the start of one to the end of the other</source>
+        <translation>选中两个版本，将其中一个的开头与另一个的结尾拼接</translation>
+    </message>
+    <message>
+        <source>Restore removed take</source>
+        <translation>恢复已删除的版本</translation>
+    </message>
+    <message>
+        <source>Take {number}, {seconds:.1f} s</source>
+        <translation>版本 {number}，{seconds:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>Play or stop</source>
+        <translation>播放或停止</translation>
+    </message>
+    <message>
+        <source>Use this take</source>
+        <translation>选用此版本</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>Edit take…</source>
+        <translation>编辑版本…</translation>
+    </message>
+    <message>
+        <source>Cut silence…</source>
+        <translation>缩短停顿…</translation>
+    </message>
+    <message>
+        <source>Export this take…</source>
+        <translation>导出此版本…</translation>
+    </message>
+    <message>
+        <source>Copy seed</source>
+        <translation>复制种子</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>删除</translation>
+    </message>
+</context>
+<context>
     <name>TakeEditor</name>
     <message>
         <source>Reading the take…</source>
@@ -10510,10 +10544,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>The line is locked, so its takes cannot be changed.</source>
         <translation>此行已锁定，不能更改其版本。</translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>停止</translation>
     </message>
     <message>
         <source>Trim take</source>
@@ -10594,60 +10624,12 @@ Drop a recording here to create a voice.</source>
         <translation>{take}，采用的部分</translation>
     </message>
     <message>
-        <source>Stop</source>
-        <translation>停止</translation>
-    </message>
-    <message>
         <source>The line is locked, so its takes cannot be changed.</source>
         <translation>该行已锁定，无法修改其录音。</translation>
     </message>
 </context>
 <context>
     <name>Takes</name>
-    <message>
-        <source>Join two takes…</source>
-        <translation>拼接两个版本…</translation>
-    </message>
-    <message>
-        <source>Select two takes to join the start of one to the end of the other</source>
-        <translation>选中两个版本，将其中一个的开头与另一个的结尾拼接</translation>
-    </message>
-    <message>
-        <source>Restore removed take</source>
-        <translation>恢复已删除的版本</translation>
-    </message>
-    <message>
-        <source>Take {number}, {seconds:.1f} s</source>
-        <translation>版本 {number}，{seconds:.1f} 秒</translation>
-    </message>
-    <message>
-        <source>Play or stop</source>
-        <translation>播放或停止</translation>
-    </message>
-    <message>
-        <source>Use this take</source>
-        <translation>选用此版本</translation>
-    </message>
-    <message>
-        <source>Keep</source>
-        <translation>保留</translation>
-    </message>
-    <message>
-        <source>Cut silence…</source>
-        <translation>缩短停顿…</translation>
-    </message>
-    <message>
-        <source>Export this take…</source>
-        <translation>导出此版本…</translation>
-    </message>
-    <message>
-        <source>Copy seed</source>
-        <translation>复制种子</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>删除</translation>
-    </message>
     <message>
         <source>Older text</source>
         <translation>旧文本</translation>
@@ -10767,10 +10749,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Spoken without the style of the line, which {model} does not have.</source>
         <translation>{model} 没有该行的风格，因此以默认风格朗读。</translation>
-    </message>
-    <message>
-        <source>Edit take…</source>
-        <translation>编辑版本…</translation>
     </message>
 </context>
 <context>

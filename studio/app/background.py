@@ -41,7 +41,7 @@ def run_in_background(
     _pool().start(_OwnedJob(work, weakref.ref(owner), done, failed))
 
 
-async def in_background(
+async def run_in_thread(
     work: Callable[_Arguments, _Result], /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
 ) -> _Result:
     """Run ``work`` on a background thread and return its result or raise its exception.
@@ -82,7 +82,7 @@ class _Job:
             del self  # the traceback refers to this frame; the cycle would keep the job alive
 
     def deliver(self) -> None:
-        """Report the outcome. For an awaited job this does nothing: ``in_background`` reads the outcome."""
+        """Report the outcome. For an awaited job this does nothing: ``run_in_thread`` reads the outcome."""
 
 
 @dataclass(slots=True)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from studio.worker.client import WorkerClient
     from studio.worker.process import Worker
-    from studio.worker.protocol import StoredVoicesWritten
     from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
@@ -173,9 +172,6 @@ class WorkerBridge(QObject):
     ) -> VoiceSummary:
         await self.ready()
         return await self._open_client().prepare_voice(voice, on_progress=on_progress)
-
-    async def import_stored_voices(self, path: Path, destination: Path) -> StoredVoicesWritten:
-        return await self._open_client().import_stored_voices(path, destination)
 
     async def num_lost_workers(self) -> int:
         """Return how many workers of this model have ended unexpectedly."""

@@ -19,6 +19,7 @@ from studio.app.engines.trial_yielding import TrialYielding
 from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
+from studio.app.inspector.take_dialogs import TakeDialogs
 from studio.app.models.models_page import ModelsController
 from studio.app.quality.drafts_controller import DraftsController
 from studio.app.synthesis.language_notices import LanguageNotices
@@ -45,10 +46,11 @@ class DeferredParts(QObject):
         self._script = script
         window.fill_menus()
         self.pronunciation = Pronunciation(session, window)
-        self.models = ModelsController(session, window.dialogs, notices, window.tasks, window)
+        self.models = ModelsController(session, window.dialogs, notices, window.status, window)
         self.engines = EnginesController(session.bridge, window)
         self.trial_yielding = TrialYielding(session, window)
         self.recordings = VoiceConversionController(session, script, window)
+        self.take_dialogs = TakeDialogs(session, actions, window.takes, window)
         self.length_notices = LengthNotices(session, notices, window)
         self.style_notices = StyleNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
@@ -56,17 +58,22 @@ class DeferredParts(QObject):
         self.casting = CastingController(session, script, window)
         self.review = ReviewController(session, script, window)
         self.drafts = DraftsController(session, script, window)
-        self.exports = ExportController(session.exports, notices, window, script.view.select_lines)
+        self.exports = ExportController(session.parts.exports, notices, window, script.view.select_lines)
         window.status.add_chip(self.exports.chip)
         window.status.add_chip(self.review.chip)
-        self.export_resuming = ExportResuming(session, session.exports, window.documents, notices, window)
+        self.export_resuming = ExportResuming(session, session.parts.exports, window.documents, notices, window)
         self.drops = DropHandler(
             window.documents, window.voices.voice_importer, script, self.recordings, window, dubbing=window.dubbing
         )
         window.add_panels(self.models.panel)
-        session.models.installed.connect(window.voices.refresh)  # its built-in voices
-        self.engines.progress_changed.connect(window.status.show_tuning)
+        self._connect(window)
         self.engines.begin()
+        run_in_background(self, _import_for_first_use, done=lambda _: None, failed=lambda _: None)
+
+    def _connect(self, window: MainWindow) -> None:
+        session, script, notices, actions = window.session, window.script, window.notices, window.actions_by_id
+        session.parts.models.installed.connect(window.voices.refresh)  # its built-in voices
+        self.engines.progress_changed.connect(window.status.show_tuning)
         window.status.tuning_clicked.connect(self.engines.open_page)
         window.status.models_clicked.connect(self.models.open_page)
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status, actions["view.live"]))
@@ -77,6 +84,14 @@ class DeferredParts(QObject):
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)
         actions["speak.recording"].triggered.connect(self.recordings.choose_file)
+        takes = window.inspector.takes
+        actions["play.compare_takes"].triggered.connect(lambda: self.take_dialogs.compare(takes.selected_takes))
+        actions["play.edit_take"].triggered.connect(self.take_dialogs.edit_chosen)
+        actions["play.cut_silence"].triggered.connect(lambda: self.take_dialogs.cut_silence(script.selected_take_ids))
+        takes.menu_requested.connect(
+            lambda place: self.take_dialogs.open_menu(takes.current_take, place, takes.selected_takes)
+        )
+        takes.drag_requested.connect(lambda take_id: self.take_dialogs.drag(take_id, takes))
         actions["edit.cast"].triggered.connect(self.casting.open)
         actions["edit.select_character"].triggered.connect(self.casting.select_character)
         actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
@@ -98,7 +113,6 @@ class DeferredParts(QObject):
         window.documents.cast_wanted.connect(self.casting.offer)
         self.recordings.failed.connect(notices.show_error)
         self.pronunciation.failed.connect(notices.show_error)
-        run_in_background(self, _import_for_first_use, done=lambda _: None, failed=lambda _: None)
 
     def release(self) -> None:
         """Stop the background work of these parts before the window closes."""

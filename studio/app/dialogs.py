@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 import studio
 from studio.app.actions import Actions
-from studio.app.inspector.takes_controller import TakesController
 from studio.app.session import Session
 from studio.app.theme.icons import icon
+from studio.app.widgets.dialogs import open_dialog
+from studio.audio.streaming_audio import Samples
 from studio.setting_kinds import Page
-from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
 
 if TYPE_CHECKING:
-    from studio.app.inspector.take_files import TakeFiles
-    from studio.app.playback.comparison import Comparison
+    from studio.health.checks import Check
+    from studio.health.report import HealthReport
 
 _ABOUT_ICON_PIXELS = 64
+_DOCTOR_RATE = 24_000
+_DOCTOR_BUFFER_SECONDS = 0.2
 
 
 class Dialogs(QObject):
@@ -33,18 +34,14 @@ class Dialogs(QObject):
         self._actions = actions
         self._window = window
 
-    def open_settings(self) -> None:
-        self.open_settings_at(Page.WINDOW)
-
-    def open_settings_at(self, page: Page) -> None:
+    def open_settings(self, page: Page) -> None:
         from studio.app.preferences.dialog import PreferencesDialog  # noqa: PLC0415
         from studio.app.shortcuts_page import ShortcutsPage  # noqa: PLC0415
 
-        dialog = PreferencesDialog(self._session.settings, self._session.device_names, self._window)
+        dialog = PreferencesDialog(self._session.settings, self._session.services.device_names, self._window)
         dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self._actions))
         dialog.open_page(page)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def open_export(self, selected_ids: list[str], show_lines: Callable[[list[str]], object]) -> None:
         from studio.app.export_dialog.opening import open_export_dialog  # noqa: PLC0415
@@ -55,8 +52,7 @@ class Dialogs(QObject):
         from studio.app.audiobook.book_dialog import BookDialog  # noqa: PLC0415
 
         dialog = BookDialog(self._session.editor, self._window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def open_levels(self) -> None:
         from studio.app.audiobook.levels_dialog import LevelsDialog  # noqa: PLC0415
@@ -68,7 +64,7 @@ class Dialogs(QObject):
     def open_serving(self) -> None:
         from studio.app.serving.serving_dialog import ServingDialog  # noqa: PLC0415
 
-        dialog = ServingDialog(self._session.serving, self._session.settings, self._window)
+        dialog = ServingDialog(self._session.parts.serving, self._session.settings, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
@@ -77,57 +73,11 @@ class Dialogs(QObject):
         from studio.app.servers.server_dialog import ServerDialog  # noqa: PLC0415
 
         session = self._session
-        last = session.last_server()
-        dialog = ServerDialog(last, parent or self._window, is_in_use=session.server() is not None)
-        dialog.server_chosen.connect(session.use_server)
-        dialog.this_computer_chosen.connect(session.use_this_computer)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def open_comparison(self, takes_controller: TakesController, selected: list[str]) -> None:
-        """Compare the ``selected`` takes of the current line, or all its takes if fewer than two are selected."""
-        from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
-        from studio.app.playback.comparison import Comparison  # noqa: PLC0415
-
-        session, takes = self._session, takes_controller.takes_to_compare(selected)
-        if len(takes) < 2:
-            return
-        editor, line_id = session.editor, takes[0].line_id
-        session.script_player.stop()
-        session.transport.stop()
-        comparison = Comparison(
-            takes,
-            session.waveform_of,
-            session.services.outputs,
-            session.bridge.run,
-            self,
-            device=session.settings[OUTPUT_DEVICE] or None,
-            is_blind=session.settings[COMPARES_BLINDLY],
-        )
-        dialog = CompareDialog(
-            comparison,
-            takes_controller.text,
-            chosen_take=lambda: editor.script.line(line_id).chosen_take,
-            num_takes=lambda: len(editor.script.takes_of(line_id)),
-            parent=self._window,
-        )
-        editor.script_changed.connect(dialog.show_takes)
-        # Playback of a line interrupts the comparison.
-        session.transport.started.connect(comparison.pause)
-        dialog.preferred.connect(lambda take_id: takes_controller.choose(take_id, line_id))
-        dialog.blindness_changed.connect(self._keep_blindness)
-        dialog.finished.connect(lambda _: session.bridge.run(self._end(comparison)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        comparison.open()
-
-    @staticmethod
-    async def _end(comparison: Comparison) -> None:
-        await comparison.close()
-        comparison.deleteLater()
-
-    def _keep_blindness(self, is_blind: bool) -> None:
-        self._session.settings[COMPARES_BLINDLY] = is_blind
+        last = session.model_selection.last_server()
+        dialog = ServerDialog(last, parent or self._window, is_in_use=session.model_selection.server() is not None)
+        dialog.server_chosen.connect(session.model_selection.use_server)
+        dialog.this_computer_chosen.connect(session.model_selection.use_this_computer)
+        open_dialog(dialog)
 
     def open_shortcuts(self) -> None:
         from studio.app.help_dialogs import ShortcutsDialog  # noqa: PLC0415
@@ -142,7 +92,22 @@ class Dialogs(QObject):
     def open_doctor(self) -> None:
         from studio.app.help_dialogs import DiagnosticsDialog  # noqa: PLC0415
 
-        DiagnosticsDialog(self._session.examine, self._window).show()
+        DiagnosticsDialog(self._examine, self._window).show()
+
+    def _examine(self, on_check: Callable[[Check], None]) -> HealthReport:
+        """Check everything the program needs. This takes seconds and can be called from any thread.
+
+        ``on_check`` receives each result as soon as it is known.
+        """
+        from studio.health.report import examine  # noqa: PLC0415 - its libraries are not needed at the start
+
+        session = self._session
+
+        def require_sound_card() -> None:
+            device = session.playback.device()
+            session.services.outputs.open(device, _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
+
+        return examine(require_sound_card, lambda: session.library, on_check)
 
     def open_about(self) -> None:
         paragraphs = (
@@ -164,63 +129,9 @@ class Dialogs(QObject):
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 
-    @cached_property
-    def take_files(self) -> TakeFiles:
-        """Export and dragging of single takes."""
-        from studio.app.inspector.take_files import TakeFiles  # noqa: PLC0415
 
-        files = TakeFiles(self._session.editor, self._window)
-        files.failed.connect(self._session.failed)
-        return files
-
-    def open_take_menu(
-        self, takes_controller: TakesController, take_id: str | None, place: QPoint, selected: list[str]
-    ) -> None:
-        """Open the menu of a take, of the ``selected`` takes, and of the removed takes of the current line."""
-        from studio.app.inspector.take_menu import take_menu  # noqa: PLC0415
-
-        menu = take_menu(takes_controller, take_id, self, self._actions, self._window, selected=selected)
-        menu.popup(place)
-
-    def edit_take(self, takes_controller: TakesController, take_id: str | None) -> None:
-        """Open the editor of a take of the current line."""
-        from studio.app.inspector.take_editor import TakeEditor  # noqa: PLC0415
-
-        take = None if take_id is None else takes_controller.take(take_id)
-        if take is not None:
-            self._session.stop_playback()
-            dialog = TakeEditor(self._session, take, self._window)
-            dialog.finished.connect(dialog.deleteLater)
-            dialog.open()
-
-    def cut_silence(self, takes_controller: TakesController, take_ids: list[str]) -> None:
-        """Open the dialog that shortens the pauses in takes, which may belong to several lines."""
-        from studio.app.inspector.silence_dialog import SilenceDialog  # noqa: PLC0415
-
-        script = self._session.editor.script
-        takes = [script.take(take_id) for take_id in take_ids if take_id in script.line_of_take]
-        if takes:
-            self._session.stop_playback()
-            dialog = SilenceDialog(self._session, takes, self._window)
-            dialog.message.connect(takes_controller.status_message)
-            dialog.finished.connect(dialog.deleteLater)
-            dialog.open()
-
-    def join_takes(self, takes_controller: TakesController, take_ids: list[str]) -> None:
-        """Open the dialog that joins two takes of the current line."""
-        from studio.app.inspector.take_joiner import TakeJoiner  # noqa: PLC0415
-
-        takes = sorted(filter(None, map(takes_controller.take, take_ids)), key=lambda take: take.number)
-        if len(takes) == 2:
-            self._session.stop_playback()
-            dialog = TakeJoiner(self._session, takes[0], takes[1], self._window)
-            dialog.finished.connect(dialog.deleteLater)
-            dialog.open()
-
-    def drag_take(self, takes_controller: TakesController, take_id: str, source: QWidget) -> None:
-        take = takes_controller.take(take_id)
-        if take is not None:
-            self.take_files.start_drag(take, source)
+def _silence(samples: Samples, _has_run_dry: bool) -> None:
+    samples[:] = 0.0
 
 
 def _link(words: str, address: str) -> str:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from studio.app.background import in_background
-from studio.app.default_folders import default_folder
+from studio.app.background import run_in_thread
 from studio.app.error_text import error_hint, error_message, words_of
 from studio.app.session import Session
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.dialogs import ask, choose_file, default_folder
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.health.log_file import note_shown
 from studio.project.changes import InsertLines
@@ -108,7 +108,7 @@ class Documents(QObject):
     def open(self) -> None:
         """Ask for a script or text. A text becomes a new script, unless the open one is empty."""
         every, scripts, texts = self._kinds()
-        self._ask_for_file(self.tr("Open"), ";;".join((every, scripts, texts)), self.open_anew)
+        self._ask_for_file(self.tr("Open"), (every, scripts, texts), self.open_anew)
 
     def open_anew(self, path: Path) -> None:
         """Open a script, or a text as a new script."""
@@ -130,7 +130,7 @@ class Documents(QObject):
 
     def import_text(self) -> None:
         _, _, texts = self._kinds()
-        self._ask_for_file(self.tr("Import"), texts, lambda path: self._start(self.import_path(path)))
+        self._ask_for_file(self.tr("Import"), (texts,), lambda path: self._start(self.import_path(path)))
 
     def _kinds(self) -> tuple[str, str, str]:
         """Return the file filters of all files that can be opened, of scripts, and of texts."""
@@ -153,7 +153,7 @@ class Documents(QObject):
         if not await self._confirm_discard():
             return
         self.task_changed.emit(self.tr("Opening {name}").format(name=path.name))
-        project = await in_background(Project.open, path, self._session.services.drafts)
+        project = await run_in_thread(Project.open, path, self._session.services.drafts)
         await self._session.replace_project(project)
         self.file_used.emit(path)
 
@@ -204,7 +204,7 @@ class Documents(QObject):
             await asyncio.wait([self._opening])
         folder = self._session.services.drafts
         damages: list[StudioError] = []
-        drafts = await in_background(lambda: recoverable_drafts(folder, on_damage=damages.append))
+        drafts = await run_in_thread(lambda: recoverable_drafts(folder, on_damage=damages.append))
         for damage in damages:
             self.failed.emit(damage)
         if drafts:
@@ -212,14 +212,14 @@ class Documents(QObject):
 
             dialog = RecoveryDialog(drafts, self._window)
             dialog.recover_requested.connect(lambda draft: self._start(self.recover(draft)))
-            dialog.discard_requested.connect(lambda draft: self._start(in_background(discard_draft, draft)))
+            dialog.discard_requested.connect(lambda draft: self._start(run_in_thread(discard_draft, draft)))
             dialog.open()
 
     async def recover(self, draft: Draft) -> None:
         if not await self._confirm_discard():
             return
         self.task_changed.emit(self.tr("Recovering"))
-        project = await in_background(Project.recover, draft)
+        project = await run_in_thread(Project.recover, draft)
         await self._session.replace_project(project)
 
     async def confirm_close(self) -> UnsavedChangesChoice:
@@ -248,7 +248,7 @@ class Documents(QObject):
 
     async def _replace_by_new(self) -> None:
         drafts, settings = self._session.services.drafts, self._session.settings
-        await self._session.replace_project(await in_background(new_project, drafts, settings))
+        await self._session.replace_project(await run_in_thread(new_project, drafts, settings))
 
     async def _confirm_discard(self) -> bool:
         return await self.confirm_close() is not UnsavedChangesChoice.CANCEL
@@ -264,11 +264,11 @@ class Documents(QObject):
         project = self._session.editor.project
         self.task_changed.emit(self.tr("Saving"))
         try:
-            await in_background(project.save, path)
+            await run_in_thread(project.save, path)
         except ProjectChangedElsewhere as error:
             if not await self._ask_to_replace(error):
                 return False
-            await in_background(lambda: project.save(path, replaces_foreign=True))
+            await run_in_thread(lambda: project.save(path, replaces_foreign=True))
         self._session.editor.refresh(project.script)
         self.title_changed.emit()
         if path is not None:
@@ -301,12 +301,8 @@ class Documents(QObject):
 
     # Questions, without nested event loops.
 
-    def _ask_for_file(self, title: str, kinds: str, then: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self._window, title, self._usual_folder(), kinds)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _ask_for_file(self, title: str, kinds: Sequence[str], then: Callable[[Path], object]) -> None:
+        choose_file(self._window, title, then, folder=self._usual_folder(), filters=kinds)
 
     def _usual_folder(self) -> str:
         path = self._session.editor.project.path
@@ -318,7 +314,7 @@ class Documents(QObject):
         dialog.selectFile(f"{self.name}{PROJECT_SUFFIX}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
-        accepted = await answer_of(dialog)
+        accepted = await ask(dialog)
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
     async def _ask_to_save(self) -> UnsavedChangesChoice:
@@ -366,22 +362,6 @@ class Documents(QObject):
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         if answers[0][2] is _ACCEPT:
             box.setDefaultButton(buttons[0][0])
-        await answer_of(box)
+        await ask(box)
         clicked = box.clickedButton()
         return next((choice for button, choice in buttons if button is clicked), UnsavedChangesChoice.CANCEL)
-
-
-async def answer_of(dialog: QDialog) -> int:
-    """Show the dialog and return its result, without a nested event loop."""
-    answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-
-    def take_answer(result: int) -> None:
-        if not answer.done():
-            answer.set_result(result)
-
-    dialog.finished.connect(take_answer)
-    dialog.open()
-    try:
-        return await answer
-    finally:
-        dialog.deleteLater()

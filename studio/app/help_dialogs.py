@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QProgressBar,
     QPushButton,
@@ -32,6 +31,7 @@ from studio.app.error_text import words_of
 from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -107,8 +107,7 @@ class DiagnosticsDialog(_HelpDialog):
         self._arrivals = QTimer(self)
         self._arrivals.setInterval(_ARRIVAL_MILLISECONDS)
         self._arrivals.timeout.connect(self._show_arrived)
-        self._verdict = QLabel(wordWrap=True)
-        self._verdict.setProperty("role", "title")
+        self._verdict = text_label("", "title")
         self._problem = ErrorLine()
         self._bar = QProgressBar(maximum=0, textVisible=False)
         self._bar.setMaximumHeight(_BAR_PIXELS)

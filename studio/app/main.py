@@ -20,7 +20,8 @@ from studio.app.background import end_background_threads
 from studio.app.documents import new_project
 from studio.app.error_text import format_error
 from studio.app.log_panel import LogHandler
-from studio.app.session import Services, Session
+from studio.app.services import Services
+from studio.app.session import Session
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.translation import chosen_locale, use_language
 from studio.app.widgets.copy_report import CopyReportButton

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
@@ -23,6 +22,7 @@ from studio.app.error_text import format_error
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import icon_button, text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.painting_guard import paints_safely
@@ -53,8 +53,7 @@ class NotificationBar(QFrame):
             None  # shows the present notice again; None if it does not return
         )
         self._waiting: dict[str, Callable[[], None]] = {}  # functions that show a notice, by its text
-        self._more = QLabel()
-        self._more.setProperty("role", "meta")
+        self._more = text_label("", "meta", wraps=False)
         self._more.hide()
         self._mark = QLabel()
         self._words = QLabel(wordWrap=True)
@@ -62,10 +61,7 @@ class NotificationBar(QFrame):
         self._offer = QPushButton()
         self._others: list[QPushButton] = []
         self._copy = CopyReportButton()
-        self._close = QToolButton(autoRaise=True)
-        self._close.setIcon(icon("close"))
-        self._close.setToolTip(self.tr("Close"))
-        self._close.setAccessibleName(self.tr("Close notice"))
+        self._close = icon_button("close", self.tr("Close"), self.hide, name=self.tr("Close notice"))
         self._buttons = buttons = QHBoxLayout()
         buttons.addWidget(self._offer)
         buttons.addWidget(self._copy)
@@ -87,7 +83,6 @@ class NotificationBar(QFrame):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.hide)
         self._offer.clicked.connect(self._on_offer)
-        self._close.clicked.connect(self.hide)
         self.setProperty("role", "card")
         self._offer.hide()
         self.hide()

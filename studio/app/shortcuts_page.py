@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
-    QLabel,
     QLineEdit,
     QPushButton,
     QTreeWidget,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.actions import MENUS, Actions
 from studio.app.translation import join_names
+from studio.app.widgets.controls import text_label
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
@@ -45,8 +45,7 @@ class ShortcutsPage(QWidget):
         self._set = QPushButton(self.tr("Assign"))
         self._reset = QPushButton(self.tr("Reset"))
         self._reset_all = QPushButton(self.tr("Reset all"))
-        self._warning = QLabel(wordWrap=True)
-        self._warning.setProperty("role", "warn")
+        self._warning = text_label("", "warn")
         row = QHBoxLayout()
         row.addWidget(self._keys, 1)
         for button in (self._set, self._reset, self._reset_all):

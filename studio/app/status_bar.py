@@ -9,6 +9,7 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import icon_button
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.progress_chip import ProgressChip
 
@@ -36,11 +37,7 @@ class StatusBar(QWidget):
         self._bar.setMaximumHeight(self.fontMetrics().height() + 2)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Task progress"))
-        self._cancel = QToolButton(autoRaise=True)
-        self._cancel.setIcon(icon("close"))
-        self._cancel.setToolTip(self.tr("Cancel task"))
-        self._cancel.setAccessibleName(self.tr("Cancel task"))
-        self._cancel.clicked.connect(self.cancel_requested)
+        self._cancel = icon_button("close", self.tr("Cancel task"), self.cancel_requested)
         layout = self._row = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
         layout.setSpacing(12)
@@ -97,7 +94,7 @@ class StatusBar(QWidget):
         self._row.insertWidget(self._row.indexOf(self._models), chip)
 
     def show_model_task(self, words: str, share: float | None) -> None:
-        """Show a download or check of a model, or none if ``words`` is empty."""
+        """Show a download or check of a model, or none if ``words`` is empty. It is cancelled on the Models page."""
         self._models.show_progress(words, share)
 
     def show_tuning(self, words: str, details: str, share: float | None) -> None:

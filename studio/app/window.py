@@ -35,6 +35,7 @@ from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
 from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, StudioError, UnknownService
 from studio.project.draft_writer import Unwritten
+from studio.setting_kinds import Page
 from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from studio.app.dubbing.controller import DubbingController
     from studio.app.recent_files import RecentFiles
     from studio.app.synthesis.queue_panel import QueuePanel
+    from studio.app.voices.voice_importer import VoiceImportServices
     from studio.app.widgets.collapsible_panel import CollapsiblePanel
 
 
@@ -61,22 +63,22 @@ class MainWindow(QMainWindow):
         self.dialogs = Dialogs(session, self.actions_by_id, self)
         self.notices = NotificationBar()
         self._unwritten: UnwrittenBar | None = None  # until a change cannot be written
-        self._device_notices = AudioDeviceNotifier(session.transport, self.notices, self)
+        self._device_notices = AudioDeviceNotifier(session.playback.player, self.notices, self)
         self.script = ScriptPage(
             session.editor,
             session.line_statuses,
-            session.styles,
+            session.model_selection.styles,
             self._split_text,
             outline_of=session.thumbnails.outline,
         )
-        self.inspector = Inspector(session.styles, session.thumbnails.outline)
+        self.inspector = Inspector(session.model_selection.styles, session.thumbnails.outline)
         self.normalized_text = NormalizedTextPreview(session.bridge, self)
         self.takes = TakesController(session, self)
         self.transport_bar = TransportBar(self.actions_by_id)
         self.transport = TransportController(session, self.script, self.takes, self.transport_bar)
         self.tasks = TaskReporter(session, self)
         self.status = StatusBar()
-        self.voices = VoicesPanel(session.voice_edits, session.voice_sources)
+        self.voices = VoicesPanel(session.voice_edits, self._voice_services)
         self.actions_by_id.call_before(self._commit_typing, "file", "edit", "speak")
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
@@ -126,6 +128,18 @@ class MainWindow(QMainWindow):
         from studio.app.synthesis.queue_panel import QueuePanel  # noqa: PLC0415 - after the first paint
 
         return QueuePanel(self.session.queue)
+
+    def _voice_services(self) -> VoiceImportServices:
+        """Return what the importer of voices needs: devices, worker, model folder."""
+        from studio.app.voices.voice_importer import VoiceImportServices  # noqa: PLC0415 - after the first paint
+
+        session = self.session
+        return VoiceImportServices(
+            make_player=session.playback.make_player,
+            start_worker=session.services.start_worker,
+            model_folder=session.model_selection.local_folder,
+            transcribe=None if session.services.open_checks is None else session.parts.checker.transcribe,
+        )
 
     def add_panels(self, *panels: CollapsiblePanel) -> None:
         """Add ``panels`` above the script."""
@@ -186,7 +200,7 @@ class MainWindow(QMainWindow):
         actions["file.book"].triggered.connect(self.dialogs.open_book)
         actions["file.levels"].triggered.connect(self.dialogs.open_levels)
         actions["file.serve"].triggered.connect(self.dialogs.open_serving)
-        actions["file.settings"].triggered.connect(self.dialogs.open_settings)
+        actions["file.settings"].triggered.connect(lambda: self.dialogs.open_settings(Page.WINDOW))
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
         self.documents.task_changed.connect(self.tasks.show_document_task)
@@ -198,12 +212,12 @@ class MainWindow(QMainWindow):
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
-        actions["speak.stale"].triggered.connect(lambda: session.speak_changed_lines(script.speakable_ids))
+        actions["speak.stale"].triggered.connect(lambda: session.synthesis.speak_changed_lines(script.speakable_ids))
         actions["speak.pause"].setChecked(session.queue.is_paused)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
-        session.queue.synthesis_started.connect(self._on_speaking_started)
-        session.queue.became_idle.connect(self._on_queue_idle)
+        session.queue.synthesis_started.connect(self.voices.preparation.pause)
+        session.queue.became_idle.connect(self.voices.preparation.resume)
         # playback
         actions["play.toggle"].triggered.connect(self.transport.toggle)
         actions["play.from_here"].triggered.connect(self.transport.play_from_here)
@@ -213,19 +227,12 @@ class MainWindow(QMainWindow):
         actions["play.previous_take"].triggered.connect(lambda: self.takes.step(-1))
         actions["play.next_take"].triggered.connect(lambda: self.takes.step(1))
         actions["play.compare"].triggered.connect(self.takes.compare)
-        actions["play.compare_takes"].triggered.connect(
-            lambda: self.dialogs.open_comparison(self.takes, self.inspector.takes.selected_takes)
-        )
-        actions["play.edit_take"].triggered.connect(
-            lambda: self.dialogs.edit_take(self.takes, self.takes.chosen.id if self.takes.chosen else None)
-        )
-        actions["play.cut_silence"].triggered.connect(self._cut_silence)
         actions["play.keep"].triggered.connect(self.takes.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.takes.remove_chosen)
         actions["play.restore_take"].triggered.connect(self.takes.restore_last)
         self.takes.status_message.connect(self.tasks.show_message)
         self.transport.status_message.connect(self.tasks.show_message)
-        session.script_player.line_changed.connect(script.view.go_to)
+        session.playback.script_player.line_changed.connect(script.view.go_to)
         # current line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.view.selection_changed.connect(self._show_form)
@@ -235,26 +242,18 @@ class MainWindow(QMainWindow):
         self.inspector.form.field_changed.connect(script.edit_lines)
         self.inspector.form.speak_requested.connect(lambda: self._speak(num_takes=1))
         self.inspector.takes.take_chosen.connect(self.takes.choose)
-        self.inspector.takes.play_requested.connect(session.play_take)
+        self.inspector.takes.play_requested.connect(session.playback.play_take)
         self.inspector.takes.play_toggled.connect(self.takes.toggle_play)
-        self.inspector.takes.menu_requested.connect(
-            lambda place: self.dialogs.open_take_menu(
-                self.takes, self.inspector.takes.current_take, place, self.inspector.takes.selected_takes
-            )
-        )
-        self.inspector.takes.drag_requested.connect(
-            lambda take: self.dialogs.drag_take(self.takes, take, self.inspector.takes)
-        )
         self.normalized_text.ready.connect(self.inspector.show_normalized_text)
         session.thumbnails.ready.connect(script.view.viewport().update)
-        session.thumbnails.ready.connect(self.inspector.takes.update_thumbnails)
+        session.thumbnails.ready.connect(self.inspector.takes.viewport().update)
         # voices
         actions["voices.new"].triggered.connect(self.voices.choose_files)
         actions["voices.record"].triggered.connect(self.voices.record)
         for number in range(1, NUM_VOICE_KEYS + 1):
             actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
-        self.voices.clip_started.connect(session.stop_playback)
-        session.transport.started.connect(self.voices.stop_clip)
+        self.voices.clip_started.connect(session.playback.stop)
+        session.playback.player.started.connect(self.voices.stop_clip)
         self.voices.voice_chosen.connect(script.assign_voice)
         self.voices.voices_changed.connect(self._on_voices_changed)
         self.voices.voice_renamed.connect(self._line_voices.on_renamed)
@@ -271,7 +270,7 @@ class MainWindow(QMainWindow):
         actions["help.about"].triggered.connect(self.dialogs.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.show_message)
-        script.view.text_delegate.stop_playback = session.stop
+        script.view.text_delegate.stop_playback = session.playback.stop_and_cancel
         self._focus_keys = FocusKeyFilter(session, self.transport.stop, self)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.failed.connect(self._show_failure)
@@ -280,7 +279,6 @@ class MainWindow(QMainWindow):
         session.editor.unwritten_changed.connect(self._on_unwritten)
         self._on_unwritten(session.editor.project.unwritten)
         self.tasks.task_changed.connect(self.status.show_task)
-        self.tasks.model_task_changed.connect(self.status.show_model_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
         self.status.tab_requested.connect(self.docks.toggle_tab)
@@ -290,16 +288,10 @@ class MainWindow(QMainWindow):
     # Synthesis and playback.
 
     def _speak(self, *, num_takes: int) -> None:
-        self.session.speak(self.script.selected_line_ids, num_takes=num_takes)
-
-    def _on_speaking_started(self) -> None:
-        self.voices.set_busy(True)
+        self.session.synthesis.speak(self.script.selected_line_ids, num_takes=num_takes)
 
     def _show_queue(self) -> None:
         self.status.show_queue(self.session.queue.num_waiting)
-
-    def _on_queue_idle(self) -> None:
-        self.voices.set_busy(False)
 
     # Current line.
 
@@ -331,15 +323,10 @@ class MainWindow(QMainWindow):
             self.actions_by_id[name].setEnabled(line is not None and len(self.takes.takes) > 1)
         for name in ("play.edit_take", "play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
-        has_takes = any(line.chosen_take is not None for line in self.script.selected_lines)
-        self.actions_by_id["play.cut_silence"].setEnabled(has_takes)
+        self.actions_by_id["play.cut_silence"].setEnabled(bool(self.script.selected_take_ids))
         self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed_takes))
         self.actions_by_id["play.keep"].setChecked(self.takes.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
-
-    def _cut_silence(self) -> None:
-        chosen = [line.chosen_take for line in self.script.selected_lines if line.chosen_take is not None]
-        self.dialogs.cut_silence(self.takes, chosen)
 
     # Files.
 
@@ -390,7 +377,7 @@ class MainWindow(QMainWindow):
     def _on_engine_changed(self, engine: Engine) -> None:
         self.status.show_engine(engine)
         if engine.state is EngineState.READY and engine.description is not None:
-            server = self.session.server()
+            server = self.session.model_selection.server()
             self.inspector.form.allow_seed(server is None or not server.is_other_program)
             self.inspector.form.allow_instructions(server is None or not server.is_triton)
             self.voices.use_model(self.session.bridge, engine.description.generation)
@@ -399,14 +386,16 @@ class MainWindow(QMainWindow):
     def _show_failure(self, error: StudioError) -> None:
         """Show an error of the session. If another computer fails, offer to speak here."""
         is_remote = isinstance(error, _ERRORS_OF_SERVERS)
-        if is_remote and self.session.server() is not None:
-            self.notices.show_error(error, offer=self.tr("Use this computer"), call=self.session.use_this_computer)
+        if is_remote and self.session.model_selection.server() is not None:
+            self.notices.show_error(
+                error, offer=self.tr("Use this computer"), call=self.session.model_selection.use_this_computer
+            )
         else:
             self.notices.show_error(error)
 
     def use_model(self, choice: str) -> None:
         self.voices.use_model(None)
-        self.session.use_model(choice)
+        self.session.model_selection.use_model(choice)
 
     def _keep_keys(self) -> None:
         self.session.settings[SHORTCUTS] = self.actions_by_id.own_keys
@@ -453,8 +442,9 @@ class MainWindow(QMainWindow):
         self.docks.tabs.setCurrentIndex(old.docks.tabs.currentIndex())
         if old.notices.error is not None:
             self.notices.show_error(old.notices.error)
-        self.voices.set_busy(self.session.queue.current is not None)
-        self.session.update_meters()
+        if self.session.queue.current is not None:
+            self.voices.preparation.pause()
+        self.session.playback.update_meters()
         self.tasks.show()
 
     def _leave(self) -> None:

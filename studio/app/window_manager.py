@@ -57,14 +57,14 @@ class WindowManager(QObject):
 
     def start_working(self, path: Path | None) -> None:
         """Build the deferred parts, load the model, open ``path`` and offer recovery, all after the first paint."""
-        self._session.begin_checks()
+        self._session.begin()
         parts = self.build_parts()
-        self._session.load_styles()
+        self._session.model_selection.load_styles()
         parts.pronunciation.load()
         self._session.bridge.load()
         parts.models.begin()
         if self._session.settings[SERVES_AT_START]:
-            self._session.serving.switch(is_on=True)
+            self._session.parts.serving.switch(is_on=True)
         if path is not None:
             self.open_file(path)
         self.window.documents.offer_recovery()
@@ -104,7 +104,7 @@ class WindowManager(QObject):
         old_parts.release()
         self._clear_step_names()
         self.window = self._build_window()
-        self._session.load_styles()
+        self._session.model_selection.load_styles()
         self.window.take_over(old)
         parts = self.build_parts()
         parts.models.begin()

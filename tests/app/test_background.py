@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 import studio.app
-from studio.app.background import end_background_threads, in_background, run_in_background
+from studio.app.background import end_background_threads, run_in_background, run_in_thread
 from studio.errors import ClipTooShort, StudioError
 
 
@@ -111,13 +111,13 @@ def test_awaited_work_runs_on_the_same_pool_and_returns_its_result(loop: qasync.
     def work(number: int, *, text: str) -> tuple[int, str, str]:
         return number, text, threading.current_thread().name.partition("_")[0]
 
-    assert loop.run_until_complete(in_background(work, 3, text="three")) == (3, "three", "background")
+    assert loop.run_until_complete(run_in_thread(work, 3, text="three")) == (3, "three", "background")
 
 
 @pytest.mark.parametrize("error", [ClipTooShort("Short.", remedy="More."), KeyError("x")])
 def test_awaited_work_raises_its_own_exception(loop: qasync.QEventLoop, error: Exception) -> None:
     with pytest.raises(type(error)) as raised:
-        loop.run_until_complete(in_background(fail, error))
+        loop.run_until_complete(run_in_thread(fail, error))
     assert raised.value is error
     assert [entry.name for entry in raised.traceback][-1] == "fail"
 
@@ -126,10 +126,10 @@ def test_long_work_does_not_delay_short_work(loop: qasync.QEventLoop) -> None:
     gate = threading.Event()
 
     async def scenario() -> str:
-        long = [asyncio.ensure_future(in_background(gate.wait, 60)) for _ in range(12)]
+        long = [asyncio.ensure_future(run_in_thread(gate.wait, 60)) for _ in range(12)]
         try:
             async with asyncio.timeout(30):
-                return await in_background(lambda: "short")
+                return await run_in_thread(lambda: "short")
         finally:
             gate.set()
             assert all(await asyncio.gather(*long))
@@ -145,7 +145,7 @@ def test_cancelled_work_is_dropped_if_queued_and_ends_if_running(loop: qasync.QE
         calls.append(number)
 
     async def scenario() -> None:
-        tasks = [asyncio.ensure_future(in_background(block, number)) for number in range(17)]
+        tasks = [asyncio.ensure_future(run_in_thread(block, number)) for number in range(17)]
         await asyncio.sleep(0)
         for task in tasks:
             task.cancel()
@@ -169,7 +169,7 @@ def test_an_awaited_job_is_destroyed_on_the_gui_thread(loop: qasync.QEventLoop) 
     def begin(number: int) -> asyncio.Task[Any]:
         thing = Thing()
         weakref.finalize(thing, lambda: ends.append(threading.current_thread() is threading.main_thread()))
-        task = asyncio.ensure_future(in_background(thing.work, number % 2 == 1))
+        task = asyncio.ensure_future(run_in_thread(thing.work, number % 2 == 1))
         if number % 3 == 0:
             loop.call_soon(task.cancel)
         return task

@@ -31,8 +31,8 @@ def test_a_line_is_spoken_played_and_stored_sample_for_sample(bench: Bench) -> N
     window = bench.open_window()
     speak_written(bench, "one two three four five")
     line = bench.lines[0]
-    bench.until(lambda: bench.session.transport.is_playing)
-    bench.until(lambda: bench.session.queue.current is None and not bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.playback.player.is_playing)
+    bench.until(lambda: bench.session.queue.current is None and not bench.session.playback.player.is_playing)
     line = bench.lines[0]
     assert line.text == "one two three four five"
     assert line.voice == "Anna"
@@ -52,9 +52,9 @@ def test_escape_while_typing_stops_playback(bench: Bench) -> None:
     speak_written(bench, "one two three wait")
     field = window.script.view.text_field
     assert field is not None
-    bench.until(lambda: bench.session.transport.position_seconds > 0.1)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0.1)
     bench.loop.call_soon(lambda: QTest.keyClick(field, Qt.Key.Key_Escape))
-    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
     assert window.script.view.text_field is field
     bench.until(lambda: bench.session.queue.current is None)
 
@@ -64,10 +64,10 @@ def test_stop_ends_playback_and_keeps_the_generated_part_as_a_take(bench: Bench)
     bench.add_voice()
     bench.open_window()
     speak_written(bench, "one two three wait")
-    bench.until(lambda: bench.session.transport.position_seconds > 0.1)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0.1)
     assert bench.window is not None
     bench.trigger("play.stop")
-    assert not bench.session.transport.is_playing
+    assert not bench.session.playback.player.is_playing
     bench.until(lambda: bench.session.queue.current is None)
     (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert not take.is_complete
@@ -86,11 +86,11 @@ def test_a_second_take_has_another_seed_and_undo_of_the_choice_brings_the_first_
     bench.add_voice()
     bench.open_window()
     speak_written(bench, "one two")
-    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.playback.player.is_playing)
     first = bench.lines[0].chosen_take
     bench.trigger("speak.line")
     bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2)
-    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
     first_take, second_take = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert first_take.seed != second_take.seed
     assert bench.lines[0].chosen_take == second_take.id
@@ -136,7 +136,7 @@ def test_the_death_of_the_worker_is_reported_and_the_next_line_is_spoken(bench: 
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two wait")
-    bench.until(lambda: bench.session.transport.position_seconds > 0.05)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0.05)
     from thread_worker import ThreadWorker
 
     ThreadWorker.created[-1].kill()
@@ -156,12 +156,12 @@ def test_play_all_waits_for_lines_being_generated(bench: Bench) -> None:
     window = bench.open_window()
     window.script.paste_text("First line one two.\n\nSecond line one two three.")
     heard_lines: list[str] = []
-    bench.session.transport.started.connect(lambda heard: heard_lines.append(heard.line_id))
+    bench.session.playback.player.started.connect(lambda heard: heard_lines.append(heard.line_id))
     bench.trigger("speak.stale")
     window.script.view.go_to(bench.lines[0].id)
     bench.trigger("play.from_here")
-    bench.until(lambda: bench.session.script_player.is_active)
-    bench.until(lambda: not bench.session.script_player.is_active)
+    bench.until(lambda: bench.session.playback.script_player.is_active)
+    bench.until(lambda: not bench.session.playback.script_player.is_active)
     assert heard_lines == [line.id for line in bench.lines]
 
 
@@ -202,7 +202,7 @@ def test_a_corrected_transcript_outdates_takes_and_a_renamed_voice_does_not(benc
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two")
-    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.playback.player.is_playing)
     model = window.script._model
     window.voices._edits.rename(bench.library.get("Anna"), "Anne")
     bench.until(lambda: bench.lines[0].voice == "Anne")

@@ -62,7 +62,7 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     QTest.keyClicks(field, "he harbour was quiet.")
     bench.trigger("speak.line")
     bench.until(lambda: bench.lines[0].chosen_take is not None, seconds)
-    bench.until(lambda: not bench.session.transport.is_playing, seconds)
+    bench.until(lambda: not bench.session.playback.player.is_playing, seconds)
     first = bench.lines[0].chosen_take
     assert first is not None
     np.testing.assert_array_equal(bench.card.heard, bench.session.editor.project.samples_of(first))
@@ -74,7 +74,7 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     assert bench.lines[0].style == LineStyle(preset="emotion.happy")
     bench.trigger("speak.line")
     bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2, seconds)
-    bench.until(lambda: not bench.session.transport.is_playing and bench.session.queue.current is None, seconds)
+    bench.until(lambda: not bench.session.playback.player.is_playing and bench.session.queue.current is None, seconds)
     bench.trigger("edit.undo")
     assert bench.lines[0].style.is_plain
     bench.trigger("play.previous_take")

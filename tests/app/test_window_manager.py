@@ -21,6 +21,7 @@ from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import CannotWrite
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.setting_kinds import Page
 from studio.settings import LANGUAGE, OUTPUT_DEVICE
 
 ENGLISH, CHINESE = QLocale("en_US"), QLocale("zh_CN")
@@ -125,7 +126,7 @@ def test_a_language_accepted_in_the_settings_replaces_the_window_and_its_open_pa
     old = bench.open_window()
     bench.trigger("file.models")
     bench.trigger("file.engines")
-    old.dialogs.open_settings()
+    old.dialogs.open_settings(Page.WINDOW)
     (dialog,) = old.findChildren(PreferencesDialog)
     page = next(page for page in dialog.pages.values() if LANGUAGE in page.editors)
     page.editors[LANGUAGE].set_value("zh_CN")
@@ -160,7 +161,7 @@ def test_the_old_window_is_freed(bench: Bench) -> None:
     bench.window.script.assign_voice("Anna")
     bench.trigger("speak.line")
     bench.until(lambda: bench.session.editor.script.takes)
-    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
 
 
 @pytest.mark.slow
@@ -170,19 +171,19 @@ def test_typing_selection_playback_and_synthesis_continue(bench: Bench) -> None:
     window.script.paste_text("One line.\n\nAnother line.\n\nA third line.")
     take = bench.add_take(np.full(24_000 * 30, 0.1, np.float32), line=2)
     window.script.view.go_to(bench.lines[2].id)
-    bench.session.play_take(take.id)
-    bench.until(lambda: bench.session.transport.is_playing)
-    bench.session.speak([bench.lines[1].id], is_heard=False)
+    bench.session.playback.play_take(take.id)
+    bench.until(lambda: bench.session.playback.player.is_playing)
+    bench.session.synthesis.speak([bench.lines[1].id], plays=False)
     write_on(window).setPlainText("Typed just now.")
     window.docks.toggle_tab(1)
     switch(bench, "zh_CN")
     assert bench.texts == ["One line.", "Another line.", "Typed just now."]
     assert bench.window.script.current_line.text == "Typed just now."
     assert bench.window.docks.tabs.currentIndex() == 1
-    assert bench.session.transport.is_playing
-    assert bench.window.transport_bar.sound is bench.session.transport.now_playing.audio
+    assert bench.session.playback.player.is_playing
+    assert bench.window.transport_bar.sound is bench.session.playback.player.now_playing.audio
     bench.until(lambda: bench.session.editor.project.takes_of(bench.lines[1].id))
-    bench.session.stop()
+    bench.session.playback.stop_and_cancel()
 
 
 @pytest.mark.slow
@@ -194,7 +195,7 @@ def test_undo_and_removed_takes_survive(bench: Bench) -> None:
     take = bench.add_take(np.full(24_000, 0.1, np.float32))
     window.takes.choose(take.id)
     bench.trigger("play.remove_take")
-    bench.session.global_words.change(PronunciationDictionary((DictionaryEntry("SQL", alias="sequel"),)))
+    bench.session.parts.global_words.change(PronunciationDictionary((DictionaryEntry("SQL", alias="sequel"),)))
     (voice,) = window.voices.voices
     bench.session.voice_edits.rename(voice, "Bertha")
     bench.until(lambda: [voice.name for voice in bench.library.voices()] == ["Bertha"])
@@ -204,7 +205,7 @@ def test_undo_and_removed_takes_survive(bench: Bench) -> None:
     bench.trigger("edit.undo")
     bench.until(lambda: [voice.name for voice in bench.window.voices.voices] == ["Anna"])
     bench.trigger("edit.undo")
-    assert bench.session.global_words.dictionary.entries == ()
+    assert bench.session.parts.global_words.dictionary.entries == ()
     bench.trigger("play.restore_take")
     assert bench.lines[0].chosen_take == take.id
 

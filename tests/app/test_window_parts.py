@@ -192,12 +192,12 @@ def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -
     for count in (1, 2):
         bench.trigger("speak.line")
         bench.until(lambda n=count: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == n)
-        bench.until(lambda: not bench.session.transport.is_playing and bench.session.queue.current is None)
+        bench.until(lambda: not bench.session.playback.player.is_playing and bench.session.queue.current is None)
     first, second = (take.id for take in bench.session.editor.project.takes_of(bench.lines[0].id))
     for expected in (first, second):
         bench.trigger("play.compare")
         assert bench.lines[0].chosen_take == expected
-        bench.until(lambda: bench.session.transport.is_playing)
+        bench.until(lambda: bench.session.playback.player.is_playing)
     bench.trigger("play.keep")
     assert bench.session.editor.project.take(second).is_kept
     bench.trigger("play.remove_take")

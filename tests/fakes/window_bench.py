@@ -24,7 +24,8 @@ from studio.app.deferred_parts import DeferredParts
 from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
 from studio.app.script.text_field import TextField
-from studio.app.session import Services, Session
+from studio.app.services import Services
+from studio.app.session import Session
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.app.window_manager import WindowManager

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.export.book import read_cover
 from studio.project.changes import EditDetails
@@ -67,8 +68,7 @@ class BookDialog(QDialog):
         cover.addLayout(cover_buttons)
         cover.addStretch()
         fields.addRow(self.tr("Cover"), cover)
-        hint = QLabel(self.tr("Exported files get these as tags. Audiobooks (M4B) also get the cover."), wordWrap=True)
-        hint.setProperty("role", "quiet")
+        hint = text_label(self.tr("Exported files get these as tags. Audiobooks (M4B) also get the cover."), "quiet")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         rows = QVBoxLayout(self)
         rows.addLayout(fields)

@@ -58,13 +58,10 @@ class AutomaticRetries(QObject):
         self._fit_options = fit_options
         self._groups: dict[int, _Group] = {}  # groups by number of the batch
         self._group_of_take: dict[str, _Group] = {}
-
-    def begin(self) -> None:
-        """Check the takes of all jobs that are added from now on."""
-        self._queue.jobs_added.connect(self._on_jobs_added)
-        self._queue.job_finished.connect(self._on_job_finished)
-        self._checker.checked.connect(self._on_checked)
-        self._editor.project_replaced.connect(self._forget)
+        queue.jobs_added.connect(self._on_jobs_added)
+        queue.job_finished.connect(self._on_job_finished)
+        checker.checked.connect(self._on_checked)
+        editor.project_replaced.connect(self._forget)
 
     def is_open(self, batch: int) -> bool:
         """Whether ``settled`` has not been emitted yet for this batch."""

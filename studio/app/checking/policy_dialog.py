@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
 
 from studio.app.preferences.editors import translated
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.controls import text_label
 from studio.project.changes import EditDetails
 from studio.setting_kinds import Choice
 from studio.settings import CHECK_STRICTNESS, RECOGNIZER, TAKE_CHECKS, TAKE_RETRIES
@@ -45,8 +46,7 @@ class PolicyDialog(QDialog):
             (RECOGNIZER, self.recognizer),
         ):
             fields.addRow(translated(setting.title), box)
-        hint = QLabel(self.tr("These choices are saved with the script and apply to new takes."), wordWrap=True)
-        hint.setProperty("role", "quiet")
+        hint = text_label(self.tr("These choices are saved with the script and apply to new takes."), "quiet")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)

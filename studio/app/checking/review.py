@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
-from studio.app.default_folders import default_folder
 from studio.app.error_text import words_of
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.translation import join_sentences
+from studio.app.widgets.dialogs import default_folder, open_dialog
 from studio.app.widgets.progress_chip import ProgressChip
 from studio.project.changes import AcceptTakes, Change, ChooseTake, CompositeChange, RemoveTakes
 from studio.project.lines import Line
@@ -36,7 +36,7 @@ class ReviewController(QObject):
         self._window = window
         self._most_waiting = 0
         self.chip = ProgressChip(self.tr("Checks of takes"))
-        session.checker.changed.connect(self._show_chip)
+        session.parts.checker.changed.connect(self._show_chip)
         self._show_chip()
 
     def accept(self) -> None:
@@ -63,12 +63,12 @@ class ReviewController(QObject):
 
     def speak_again(self) -> None:
         """Speak the selected lines again with another seed."""
-        self._session.speak(self._script.selected_line_ids, has_other_seed=True)
+        self._session.synthesis.speak(self._script.selected_line_ids, varies_seed=True)
 
     def check_again(self) -> None:
         """Check all takes of the selected lines."""
         ids = [take.id for line in self._script.selected_lines for take in self._takes_of(line)]
-        num_takes = self._session.checker.check(ids)
+        num_takes = self._session.parts.checker.check(ids)
         if not num_takes:
             self.message.emit(self.tr("There is no take that can be checked."))
 
@@ -92,8 +92,7 @@ class ReviewController(QObject):
         from studio.app.checking.policy_dialog import PolicyDialog  # noqa: PLC0415 - on demand
 
         dialog = PolicyDialog(self._session.editor, self._session.settings, self._window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def save_report(self) -> None:
         """Ask for a file, and save a report of all lines in it."""
@@ -108,8 +107,7 @@ class ReviewController(QObject):
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("csv" if "csv" in chosen else "html"))
         dialog.selectFile(f"{title}.html")
         dialog.fileSelected.connect(lambda path: self.write_report(Path(path), title))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def write_report(self, path: Path, title: str) -> None:
         from studio.export.check_report import write_report  # noqa: PLC0415 - on demand
@@ -135,7 +133,7 @@ class ReviewController(QObject):
         return self._session.editor.script.takes_of(line.id)
 
     def _show_chip(self) -> None:
-        num_waiting = self._session.checker.num_waiting
+        num_waiting = self._session.parts.checker.num_waiting
         self._most_waiting = max(self._most_waiting, num_waiting) if num_waiting else 0
         words = self.tr("Checking %n take(s)", "", num_waiting) if num_waiting else ""
         share = 1 - num_waiting / self._most_waiting if self._most_waiting else None

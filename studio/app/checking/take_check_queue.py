@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.take_synthesis import FindVoice
 from studio.errors import StudioError
@@ -113,7 +113,7 @@ class TakeCheckQueue(QObject):
             self._service.close()
 
     async def _find_unchecked(self, project: Project) -> None:
-        takes = await in_background(project.takes_to_check)
+        takes = await run_in_thread(project.takes_to_check)
         if project is self._editor.project:
             self.check(take.id for take in takes)
 
@@ -143,7 +143,7 @@ class TakeCheckQueue(QObject):
         if take_id not in project.script.line_of_take:
             return None
         take, policy, folder = project.take(take_id), self._policy(), self._model_folder()
-        request = await in_background(lambda: self._request(project, take, policy, folder))
+        request = await run_in_thread(lambda: self._request(project, take, policy, folder))
         if self._is_closed or project is not self._editor.project:
             return None
         self._future = self._opened_service().submit(request)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QPushButton,
     QTableView,
     QTabWidget,
@@ -24,6 +23,7 @@ from studio.app.dictionary.global_words import GlobalWords
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD, Row, WordModel
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -59,8 +59,7 @@ class PronunciationPage(QWidget):
         self.remove_button = QPushButton(icon("remove"), self.tr("Remove"))
         self.hear_button = QPushButton(icon("play"), self.tr("Play"))
         self.hear_button.setToolTip(self.tr("Play this word in the current line's voice"))
-        self._hint = QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._hint.setProperty("role", "quiet")
+        self._hint = text_label("", "quiet", is_selectable=True)
         self._problem = ErrorLine()
         self._lay_out()
         # Table.

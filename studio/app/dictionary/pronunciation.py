@@ -7,7 +7,7 @@ import asyncio
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.dictionary.dialog import DictionaryDialog
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
@@ -31,15 +31,15 @@ class Pronunciation(QObject):
         self._session = session
         self._window = window
         self._playback: asyncio.Task[None] | None = None
-        session.global_words.failed.connect(self.failed)
+        session.parts.global_words.failed.connect(self.failed)
 
     def load(self) -> None:
         """Load the shared dictionary. Call it once."""
-        self._session.global_words.load()
+        self._session.parts.global_words.load()
 
     def open(self, voice_name: str | None, selected: str = "") -> DictionaryDialog:
         """Open the dialog. Words are played in ``voice_name``. ``selected`` is added as a new word."""
-        dialog = DictionaryDialog(self._session.editor, self._session.global_words, self._window)
+        dialog = DictionaryDialog(self._session.editor, self._session.parts.global_words, self._window)
         dialog.play_clicked.connect(lambda entry: self.play(entry, voice_name))
         dialog.finished.connect(self._stop)
         dialog.finished.connect(dialog.deleteLater)
@@ -74,12 +74,12 @@ class Pronunciation(QObject):
         except StudioError as error:
             self.failed.emit(error)
         else:
-            self._session.transport.play(NowPlaying("", "", audio))
+            self._session.playback.player.play(NowPlaying("", "", audio))
 
     async def _synthesize(self, entry: DictionaryEntry, voice_name: str) -> StreamingAudio:
         """Return the complete audio. A word is short: playing it while it arrives would only risk gaps."""
         description = await self._session.bridge.ready()
-        voice = await in_background(self._session.find_voice, voice_name)
+        voice = await run_in_thread(self._session.find_voice, voice_name)
         request = synthesis_request(
             Line(id=new_id(), text=entry.written, voice=voice_name),
             PronunciationDictionary((entry,)),

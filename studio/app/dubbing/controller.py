@@ -55,7 +55,7 @@ class DubbingController(QObject):
         self._show_script()
 
     def _connect_panel(self) -> None:
-        panel, view, transport = self.panel, self.panel.view, self._session.transport
+        panel, view, transport = self.panel, self.panel.view, self._session.playback.player
         view.line_chosen.connect(self._page.view.go_to)
         view.slot_changed.connect(self.set_slot)
         view.time_chosen.connect(panel.show_time)
@@ -77,7 +77,7 @@ class DubbingController(QObject):
     def play_with_guide(self) -> None:
         """Play the takes at their times with the guide track, from the playhead; or stop."""
         if self.guide.is_playing:
-            self._session.stop()
+            self._session.playback.stop_and_cancel()
             return
         script, line = self._session.editor.script, self._page.current_line
         start = self.panel.view.playhead_seconds
@@ -92,7 +92,7 @@ class DubbingController(QObject):
     def fit_selected(self) -> None:
         """Stretch the takes of the selected lines. Show in the status bar how many takes are still too long."""
         script = self._session.editor.script
-        options = self._session.fit_options()
+        options = self._session.parts.fit_options()
         plan = plan_fit(script, self._page.selected_line_ids, options)
         if not plan:
             self.message.emit(self.tr("The selected lines have no take with a slot."))
@@ -112,7 +112,7 @@ class DubbingController(QObject):
         self._page.edit_lines([line_id], "slot", slot, self.tr("Change slot"), True)
 
     def _style_families(self) -> Collection[str]:
-        return {style.family for style in self._session.styles.styles}
+        return {style.family for style in self._session.model_selection.styles.styles}
 
     def _set_gain(self, gain: float) -> None:
         self.guide.gain = gain
@@ -128,7 +128,7 @@ class DubbingController(QObject):
 
     def _on_moved(self, seconds: float) -> None:
         """Show the position of the playing take, or of the mix with the guide track, on the time line."""
-        playing = self._session.transport.now_playing
+        playing = self._session.playback.player.now_playing
         if self.guide.is_playing:
             self.panel.show_time(self.guide.start_seconds + seconds)
             return

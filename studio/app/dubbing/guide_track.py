@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background, run_in_background
+from studio.app.background import run_in_background, run_in_thread
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.widgets.peaks import Peaks
@@ -77,13 +77,13 @@ class GuideTrack(QObject):
         self.gain = 0.5
         self.start_seconds = 0.0  # start of the mix that is playing
         self._audio: StreamingAudio | None = None
-        session.transport.ended.connect(self._on_ended)
+        session.playback.player.ended.connect(self._on_ended)
 
     @property
     def is_playing(self) -> bool:
-        playing = self._session.transport.now_playing
+        playing = self._session.playback.player.now_playing
         is_ours = self._audio is not None and playing is not None and playing.audio is self._audio
-        return is_ours and self._session.transport.is_playing
+        return is_ours and self._session.playback.player.is_playing
 
     def use(self, path: str | None) -> None:
         """Load the file at ``path`` in the background, unless it is loaded."""
@@ -97,22 +97,22 @@ class GuideTrack(QObject):
 
     def play(self, start_seconds: float, end_seconds: float) -> None:
         """Play the takes at their times, and the guide track."""
-        self._session.script_player.stop()
-        self._session.transport.stop()
+        self._session.playback.script_player.stop()
+        self._session.playback.player.stop()
         self.start_seconds = start_seconds
         self._session.bridge.run(
             self._play(StreamingAudio(RATE), round(start_seconds * RATE), round(end_seconds * RATE))
         )
 
     async def _play(self, audio: StreamingAudio, position: int, end: int) -> None:
-        transport = self._session.transport
+        transport = self._session.playback.player
         self._audio = audio
         project = self._session.editor.project
         try:
             while self._audio is audio and position < end:
                 num_samples = min(round(_BLOCK_SECONDS * RATE), end - position)
                 sound = self.guide.sound if self.guide is not None else None
-                block = await in_background(mix_block, project, sound, position, num_samples, self.gain)
+                block = await run_in_thread(mix_block, project, sound, position, num_samples, self.gain)
                 is_first = audio.num_samples == 0
                 audio.append(block)
                 position += num_samples

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QSlider, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.dubbing.picture import make_picture
 from studio.app.dubbing.timeline_view import TimelineView
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES
+from studio.app.widgets.controls import icon_button, text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.focus import holds_focus
 
@@ -37,8 +38,7 @@ class TimelinePanel(QWidget):
         self.volume.setFixedWidth(90)
         self.volume.setAccessibleName(self.tr("Guide volume"))
         self.volume.setToolTip(self.tr("Guide volume"))
-        title = QLabel(self.tr("Time line"))
-        title.setProperty("role", "title")
+        title = text_label(self.tr("Time line"), "title", wraps=False)
         head = QHBoxLayout()
         head.setContentsMargins(8, 2, 8, 2)
         head.setSpacing(8)
@@ -103,9 +103,6 @@ class TimelinePanel(QWidget):
 
     @staticmethod
     def _button(icon_name: str, words: str) -> QToolButton:
-        button = QToolButton(autoRaise=True)
-        button.setIcon(icon(icon_name))
-        button.setToolTip(words)
-        button.setAccessibleName(words)
+        button = icon_button(icon_name, words)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return button

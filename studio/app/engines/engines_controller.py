@@ -14,6 +14,7 @@ from studio.app.engines.engine_text import (
     trial_text,
 )
 from studio.app.engines.engines_page import EnginesPage
+from studio.app.widgets.dialogs import bring_to_front
 from studio.engines.overview import EngineAction, EngineStatus
 
 
@@ -44,9 +45,7 @@ class EnginesController(QObject):
             self.page = EnginesPage(self._window)
             self.page.action_wanted.connect(self._manage)
         self.page.show_overview(self._overview)
-        self.page.show()
-        self.page.raise_()
-        self.page.activateWindow()
+        bring_to_front(self.page)
 
     def show(self, overview: EngineStatus | None) -> None:
         """Show ``overview``, which is None if no model is loaded."""

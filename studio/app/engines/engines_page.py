@@ -24,6 +24,8 @@ from studio.app.engines.engine_text import (
 from studio.app.engines.stage_card import StageCard
 from studio.app.engines.stage_chart import StageChart
 from studio.app.engines.tuning_panel import EngineTuningPanel
+from studio.app.widgets.controls import text_label
+from studio.app.widgets.dialogs import open_dialog
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
@@ -42,23 +44,20 @@ class EnginesPage(QDialog):
         self.setWindowTitle(self.tr("Engines"))
         self._overview: EngineStatus | None = None
         self.cards: dict[Stage, StageCard] = {}
-        self._subject = QLabel(wordWrap=True)
-        self._subject.setProperty("role", "title")
-        self._intro = QLabel(
+        self._subject = text_label("", "title")
+        self._intro = text_label(
             self.tr(
                 "An engine is used only if its output matches float32 closely enough, on this computer and with this "
                 "model. The fastest one that passes is used."
             ),
-            wordWrap=True,
+            "quiet",
         )
-        self._intro.setProperty("role", "quiet")
         self.chart = StageChart()
         self.panel = EngineTuningPanel()
         self._notes = QLabel(wordWrap=True)
         self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._empty = QLabel(self.tr("Load a model to see its engines."), wordWrap=True)
-        self._disk = QLabel()
-        self._disk.setProperty("role", "quiet")
+        self._disk = text_label("", "quiet", wraps=False)
         self._improve = QPushButton(self.tr("Find faster engines"))
         self._verify = QPushButton(self.tr("Verify again"))
         self._verify.setToolTip(self.tr("Compares and measures the verified engines again, without rebuilding them"))
@@ -162,5 +161,4 @@ class EnginesPage(QDialog):
             self,
         )
         question.accepted.connect(lambda: self.action_wanted.emit(EngineAction.REBUILD, ()))
-        question.finished.connect(question.deleteLater)
-        question.open()
+        open_dialog(question)

@@ -27,6 +27,7 @@ from studio.app.engines.engine_text import (
 )
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import text_label
 from studio.engines.overview import CandidateView, StageView, Status
 
 _ICON_SIZE = QSize(16, 16)
@@ -44,10 +45,8 @@ class StageCard(QFrame):
         super().__init__(parent)
         self.setProperty("role", "card")
         self._view = view
-        self._title = QLabel()
-        self._title.setProperty("role", "title")
-        self._task = QLabel()
-        self._task.setProperty("role", "quiet")
+        self._title = text_label("", "title", wraps=False)
+        self._task = text_label("", "quiet", wraps=False)
         self._engine = QLabel()
         self._facts = QLabel(wordWrap=True)
         self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

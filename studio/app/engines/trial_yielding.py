@@ -25,19 +25,19 @@ class TrialYielding(QObject):
         self._timer.setInterval(_QUIET_MILLISECONDS)
         self._timer.timeout.connect(self._on_quiet)
         session.editor.script_changed.connect(self._on_activity)
-        session.transport.started.connect(self._on_activity)
-        session.models.task_changed.connect(self._on_task_changed)
+        session.playback.player.started.connect(self._on_activity)
+        session.parts.models.task_changed.connect(self._on_task_changed)
 
     def _on_activity(self) -> None:
         self._timer.start()
         self._send(is_aside=True)
 
     def _on_task_changed(self) -> None:
-        if self._session.models.current is not None:
+        if self._session.parts.models.current is not None:
             self._on_activity()
 
     def _on_quiet(self) -> None:
-        if self._session.models.current is not None or self._session.transport.is_playing:
+        if self._session.parts.models.current is not None or self._session.playback.player.is_playing:
             self._timer.start()
         else:
             self._send(is_aside=False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.engines.engine_text import panel_title, trial_text
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
+from studio.app.widgets.controls import text_label
 from studio.engines.overview import EngineAction, EngineStatus
 
 _MAX_LINES = 2
@@ -21,8 +22,7 @@ class EngineTuningPanel(CollapsiblePanel):
         super().__init__(parent)
         self.setAccessibleName(self.tr("Optimising for this computer"))
         self._is_paused = False
-        self._text = QLabel(wordWrap=True)
-        self._text.setProperty("role", "quiet")
+        self._text = text_label("", "quiet")
         self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._pause = QPushButton(self.tr("Pause"))
         self._stop = QPushButton(self.tr("Stop"))

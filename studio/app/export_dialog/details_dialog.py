@@ -20,6 +20,7 @@ from studio.app.error_text import error_hint, error_message, format_error
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.export_dialog.task_text import figures_text, phase_text
 from studio.app.translation import join_sentences
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -37,14 +38,12 @@ class ProgressPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = QLabel()
-        self.title.setProperty("role", "title")
+        self.title = text_label("", "title", wraps=False)
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
         self.bar.setAccessibleName(self.tr("Export progress"))
         self.line = ElidedLabel()
-        self.figures = QLabel()
-        self.figures.setProperty("role", "quiet")
+        self.figures = text_label("", "quiet", wraps=False)
         self.figures.setWordWrap(True)
         self.pause = QPushButton(self.tr("Pause"))
         self.cancel = QPushButton(self.tr("Cancel export"))
@@ -83,8 +82,7 @@ class ResultPage(QWidget):
         super().__init__(parent)
         self._task: ExportTask | None = None
         self._errors: list[StudioError] = []
-        self.title = QLabel()
-        self.title.setProperty("role", "title")
+        self.title = text_label("", "title", wraps=False)
         self.title.setWordWrap(True)
         self.details = QLabel()
         self.details.setWordWrap(True)

@@ -16,6 +16,7 @@ from studio.app.export_dialog.task_text import figures_text, phase_text
 from studio.app.notifications import NotificationBar
 from studio.app.theme.icons import icon
 from studio.app.translation import join_sentences
+from studio.app.widgets.dialogs import bring_to_front
 
 
 class ExportController(QObject):
@@ -52,9 +53,7 @@ class ExportController(QObject):
             self.details.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self.details.lines_wanted.connect(self._show_lines)
             self.details.finished.connect(self._forget_details)
-        self.details.show()
-        self.details.raise_()
-        self.details.activateWindow()
+        bring_to_front(self.details)
 
     def _forget_details(self) -> None:
         self.details = None

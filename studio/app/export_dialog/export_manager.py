@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background, run_in_background
+from studio.app.background import run_in_background, run_in_thread
 from studio.app.export_dialog.export_options import ExportOrder
 from studio.app.export_dialog.export_records import ExportRecords
 from studio.app.export_dialog.export_task import ExportState, ExportTask, SpeechQueue
@@ -80,7 +80,7 @@ class ExportManager(QObject):
     async def finished(self) -> None:
         """Wait until no file is being written."""
         for task in list(self._tasks):
-            await in_background(task.wait_until_written)
+            await run_in_thread(task.wait_until_written)
 
     @property
     def records(self) -> Path | None:

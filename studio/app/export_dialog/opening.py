@@ -33,21 +33,21 @@ def open_export_dialog(
     The name and licence of the model are written into the metadata of the files. ``show_lines`` selects lines in the
     script.
     """
-    model_folder = session.speaking_folder()
+    model_folder = session.model_selection.folder()
     dialog = ExportDialog(
         session.editor.project,
         session.settings,
         selected_ids=selected_ids,
         provenance=provenance_of_model(model_folder),
         known=KnownVoicesAndStyles(
-            session.find_voice, session.styles.supports, partial(unlearned_language, model_folder.name)
+            session.find_voice, session.model_selection.styles.supports, partial(unlearned_language, model_folder.name)
         ),
-        style_names=session.styles.names,
-        checks_takes=session.checker.is_on,
+        style_names=session.model_selection.styles.names,
+        checks_takes=session.parts.checker.is_on,
         parent=parent,
     )
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.export_wanted.connect(session.exports.start)
+    dialog.export_wanted.connect(session.parts.exports.start)
     dialog.lines_wanted.connect(show_lines)
     session.editor.script_changed.connect(dialog.on_lines_changed)
     session.editor.project_replaced.connect(dialog.reject)

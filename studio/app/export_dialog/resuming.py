@@ -93,7 +93,9 @@ class ExportResuming(QObject):
         session = self._session
         try:
             order = interrupted.order(
-                session.editor.project, provenance_of_model(session.speaking_folder()), session.styles.names
+                session.editor.project,
+                provenance_of_model(session.model_selection.folder()),
+                session.model_selection.styles.names,
             )
         except StudioError as error:
             self._notices.show_error(error)

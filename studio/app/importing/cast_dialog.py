@@ -26,7 +26,8 @@ from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
-from studio.app.voices.voice_items import voice_item
+from studio.app.voices.voice_items import read_clip, voice_item
+from studio.app.widgets.controls import icon_button, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.waveform import Waveform
@@ -116,7 +117,7 @@ class CastDialog(QDialog):
         self._heard = name
         run_in_background(
             self,
-            partial(_read_clip, self._voices[name]),
+            partial(read_clip, self._voices[name]),
             done=partial(self._play, name),
             failed=self._problem.show_error,
         )
@@ -160,12 +161,9 @@ class CastDialog(QDialog):
         return box
 
     def _play_button(self, row: int) -> QToolButton:
-        button = QToolButton(autoRaise=True)
-        button.setIcon(icon("play"))
-        button.setToolTip(self.tr("Play voice (F5)"))
-        button.setAccessibleName(self.tr("Play voice of {character}").format(character=self.roles[row].name))
+        name = self.tr("Play voice of {character}").format(character=self.roles[row].name)
+        button = icon_button("play", self.tr("Play voice (F5)"), partial(self.toggle_clip, row), name=name)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.clicked.connect(partial(self.toggle_clip, row))
         return button
 
     def _make_table(self) -> QTableWidget:
@@ -209,9 +207,9 @@ class CastDialog(QDialog):
         return super().eventFilter(watched, event)
 
     def _lay_out(self) -> None:
-        hint = QLabel(self.tr("Choose a voice for each character. Lines with a style of their own keep it."))
-        hint.setWordWrap(True)
-        hint.setProperty("role", "quiet")
+        hint = text_label(
+            self.tr("Choose a voice for each character. Lines with a style of their own keep it."), "quiet"
+        )
         buttons = QDialogButtonBox()
         apply = buttons.addButton(self.tr("Apply"), QDialogButtonBox.ButtonRole.AcceptRole)
         apply.setDefault(True)
@@ -264,9 +262,3 @@ def _style_entries(styles: StyleList, others: Sequence[LineStyle], default: str)
     for other in others:
         entries.setdefault(other, styles.label(other))
     return [(words, style) for style, words in entries.items()]
-
-
-def _read_clip(voice: Voice) -> Waveform:
-    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
-
-    return read_audio(voice.clip)

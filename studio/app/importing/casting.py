@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
@@ -46,16 +46,18 @@ class CastingController(QObject):
             self.dialog.reject()
 
     async def _open(self) -> None:
-        voices = await in_background(self._session.library.voices)
+        voices = await run_in_thread(self._session.library.voices)
         names, script = LibraryNames(voice.name for voice in voices), self._session.editor.script
-        usable = LibraryNames(voice.name for voice in voices if voice.works_with(self._session.styles.generation))
+        usable = LibraryNames(
+            voice.name for voice in voices if voice.works_with(self._session.model_selection.styles.generation)
+        )
         roles = with_suggestions(roles_of(script.lines, script.details.cast, names), self._uncast, usable)
         self.close()
         self._show(roles, voices)
 
     def _show(self, roles: tuple[Role, ...], voices: list[Voice]) -> None:
-        player = self._session.voice_sources().make_player(self)
-        dialog = self.dialog = CastDialog(roles, voices, self._session.styles, player, self._window)
+        player = self._session.playback.make_player(self)
+        dialog = self.dialog = CastDialog(roles, voices, self._session.model_selection.styles, player, self._window)
         dialog.applied.connect(lambda members: self._apply(roles, members))
         dialog.finished.connect(self._on_finished)
         dialog.finished.connect(player.deleteLater)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QHeaderView,
-    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -28,6 +27,7 @@ from studio.app.background import run_in_background
 from studio.app.error_text import words_of
 from studio.app.importing.column_table import ColumnTable
 from studio.app.translation import join_phrases
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -72,7 +72,7 @@ class ImportPage(QDialog):
         self.breaks = QComboBox()
         self.speakers = QCheckBox(self.tr("Names before colons are speakers"))
         self.notes = QCheckBox(self.tr("Speak stage directions and notes"))
-        self.summary = QLabel(wordWrap=True)
+        self.summary = text_label("", "quiet")
         self._problem = ErrorLine()
         self.import_button = QPushButton(self.tr("Import"))
         self._fill()
@@ -228,7 +228,6 @@ class ImportPage(QDialog):
             choices.addRow(self.speakers)
         if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY):
             choices.addRow(self.notes)
-        self.summary.setProperty("role", "quiet")
         buttons = QDialogButtonBox()
         buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)

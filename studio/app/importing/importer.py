@@ -8,11 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from studio.app.background import in_background
-from studio.app.documents import answer_of
+from studio.app.background import run_in_thread
 from studio.app.error_text import words_of
 from studio.app.importing.import_page import ImportPage, has_choices
 from studio.app.session import Session
+from studio.app.widgets.dialogs import ask
 from studio.errors import UnreadableScript
 from studio.project.casting import LibraryNames, cast_lines, uncast_characters
 from studio.project.changes import Change, EditDetails, RenameProject
@@ -44,7 +44,7 @@ class ScriptImporter(QObject):
             return None
         options = ImportOptions(SplitMode(self._session.settings[TEXT_SPLITTING]))
         try:
-            imported = await in_background(file.script, options)
+            imported = await run_in_thread(file.script, options)
         except UnreadableScript:
             if not any(table.rows for table in file.tables.values()):
                 raise
@@ -54,14 +54,14 @@ class ScriptImporter(QObject):
     async def _ask(self, file: ScriptFile, options: ImportOptions) -> ImportedScript | None:
         """Show the import page, and return the script to import."""
         page = ImportPage(file, options, self._window)
-        return page.imported if await answer_of(page) == QDialog.DialogCode.Accepted else None
+        return page.imported if await ask(page) == QDialog.DialogCode.Accepted else None
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
         """Insert the lines as one undo step, and give known characters their voices.
 
         ``name`` becomes the name of the project.
         """
-        voices = LibraryNames(voice.name for voice in await in_background(self._session.library.voices))
+        voices = LibraryNames(voice.name for voice in await run_in_thread(self._session.library.voices))
         script = self._session.editor.script
         lines = cast_lines(imported.lines, script.details.cast, voices)
         changes: list[Change] = []
@@ -78,7 +78,7 @@ class ScriptImporter(QObject):
 
     async def _read_file(self, path: Path) -> ScriptFile | None:
         """Read a file in the background, and show a dialog with a cancel button if it takes long."""
-        reading = asyncio.ensure_future(in_background(read_file, path))
+        reading = asyncio.ensure_future(run_in_thread(read_file, path))
         dialog = _ReadingDialog(path.name, self._window)
         dialog.rejected.connect(reading.cancel)
         patience = QTimer(dialog)

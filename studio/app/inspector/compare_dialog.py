@@ -26,6 +26,7 @@ from studio.app.actions import IGNORES_ENTER
 from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names, join_sentences
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -60,13 +61,13 @@ class CompareDialog(QDialog):
         self._letters: list[QPushButton] = []
         self._details: list[QLabel] = []
         self._text = ElidedLabel(text)
-        self._count = _quiet("")
+        self._count = text_label("", "quiet")
         self._position = QProgressBar(maximum=_STEPS, textVisible=False)
         self._play = QPushButton()
         self._next = QPushButton(icon("compare"), self.tr("Next (X)"))
         self._turn = QPushButton(icon("play-all"), self.tr("Play all (R)"))
         self._blind = QCheckBox(self.tr("Blind test"))
-        self._levels = _quiet(self.tr("Reading the takes…"))
+        self._levels = text_label(self.tr("Reading the takes…"), "quiet")
         self._outcome = QLabel(wordWrap=True)
         self._problem = ErrorLine()
         self._buttons = QDialogButtonBox()
@@ -116,7 +117,7 @@ class CompareDialog(QDialog):
         for widget in (self._blind, self._levels, self._outcome, self._problem):
             column.addWidget(widget)
         column.addStretch(1)
-        column.addWidget(_quiet(self._key_help()))
+        column.addWidget(text_label(self._key_help(), "quiet"))
         column.addWidget(self._buttons)
         self.resize(fit_to_screen(560, self.sizeHint().height()))
 
@@ -286,9 +287,3 @@ def _highlighted(palette: QPalette) -> QPalette:
 
 def _decibels(gain_db: float) -> str:
     return "±0\N{NO-BREAK SPACE}dB" if gain_db > -0.05 else f"−{-gain_db:.1f}\N{NO-BREAK SPACE}dB"
-
-
-def _quiet(words: str) -> QLabel:
-    label = QLabel(words, wordWrap=True)
-    label.setProperty("role", "quiet")
-    return label

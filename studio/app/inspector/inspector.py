@@ -22,6 +22,7 @@ from studio.app.inspector.take_rows import TakeRow
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
 from studio.app.theme.sizes import GRID
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.errors import StudioError
@@ -44,8 +45,7 @@ class Inspector(QWidget):
         self._normalized_text.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._normalized_text.setContentsMargins(10, 0, 10, 8)
         self._normalized_text.setAccessibleName(self.tr("As spoken"))
-        self._hint = QLabel(wordWrap=True)
-        self._hint.setProperty("role", "warn")
+        self._hint = text_label("", "warn")
         self._hint.setContentsMargins(10, 0, 10, 8)
         self._hint.hide()
         self._problem = ErrorLine()
@@ -55,8 +55,7 @@ class Inspector(QWidget):
         self.tabs.tabBar().setAccessibleName(self.tr("Inspector"))
         self.tabs.tabBar().setExpanding(True)
         self._takes_head = QHBoxLayout()
-        self._no_takes = QLabel(self.tr("This line has not been spoken yet."), wordWrap=True)
-        self._no_takes.setProperty("role", "quiet")
+        self._no_takes = text_label(self.tr("This line has not been spoken yet."), "quiet")
         self._no_takes.setContentsMargins(GRID, GRID, GRID, GRID)
         self.tabs.addTab(self._line_page(), self.tr("Line"))
         self.tabs.addTab(self._takes_page(), self.tr("Takes"))
@@ -145,7 +144,6 @@ def _speed_note(line: Line | None, takes: Sequence[TakeRow]) -> str:
 
 
 def _title(words: str) -> QLabel:
-    label = QLabel(words)
-    label.setProperty("role", "title")
+    label = text_label(words, "title", wraps=False)
     label.setContentsMargins(10, 6, 10, 2)
     return label

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -28,6 +27,7 @@ from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
 from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
@@ -61,11 +61,9 @@ class LineSettingsForm(QWidget):
         self._mixed: frozenset[str] = frozenset()  # the fields in which they differ
         self._voices: tuple[Voice, ...] = ()
         self._is_showing = False
-        self._scope = QLabel(wordWrap=True)
-        self._scope.setProperty("role", "quiet")
+        self._scope = text_label("", "quiet")
         self._voice = QComboBox()
-        self._mode = QLabel(wordWrap=True)
-        self._mode.setProperty("role", "quiet")
+        self._mode = text_label("", "quiet")
         self._style = QComboBox()
         self._instruction_page = DeferredPage(lambda: self._instruction)
         self._quality = QComboBox()
@@ -79,8 +77,7 @@ class LineSettingsForm(QWidget):
         self._pause.setSuffix(" " + self.tr("s"))
         self._allows_seed = True
         self._allows_instructions = True
-        self._speed_note = QLabel(wordWrap=True)
-        self._speed_note.setProperty("role", "warn")
+        self._speed_note = text_label("", "warn")
         self._speed_note.hide()
         self._speak_again = QPushButton(icon("retry"), self.tr("Speak again"))
         self._volume = NumberField(minimum=MIN_GAIN_DB, maximum=MAX_GAIN_DB, step=0.5, decimals=1)

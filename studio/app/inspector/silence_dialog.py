@@ -21,9 +21,11 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.inspector.take_rows import take_name
+from studio.app.playback.play_button import PlayButton
 from studio.app.session import Session
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -63,12 +65,12 @@ class SilenceDialog(QDialog):
         self._found: tuple[TakePauses, ...] | None = None
         self._is_cutting = False
         self._ended = threading.Event()
-        self._player = session.voice_sources().make_player(self)
+        self._player = session.playback.make_player(self)
         self.pause = _seconds_field(DEFAULT_PAUSE_SECONDS)
         self.ends = _seconds_field(DEFAULT_ENDS_SECONDS)
         self.summary = QLabel(wordWrap=True)
         self.progress = QProgressBar()
-        self.play = QPushButton(icon("play"), self.tr("Play result"))
+        self.play = PlayButton(self.tr("Play result"), self._player)
         self.apply_button = QPushButton(icon("split"), self.tr("Cut silence"))
         self._problem = ErrorLine()
         self._lay_out()
@@ -100,17 +102,15 @@ class SilenceDialog(QDialog):
         for field in (self.pause, self.ends):
             field.setSuffix(" " + self.tr("s"))
         self.progress.setAccessibleName(self.tr("Takes read"))
-        words = QLabel(
-            self.tr("Longer pauses are shortened at their quietest points. The present takes are kept."), wordWrap=True
+        words = text_label(
+            self.tr("Longer pauses are shortened at their quietest points. The present takes are kept."), "quiet"
         )
-        words.setProperty("role", "quiet")
         form = QFormLayout()
         form.addRow(self.tr("Longest pause"), self.pause)
         form.addRow(self.tr("Silence at the ends"), self.ends)
         listening = QHBoxLayout()
         listening.addWidget(self.play)
         listening.addStretch(1)
-        self.play.setAutoDefault(False)
         self.play.setVisible(len(self._takes) == 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -132,9 +132,8 @@ class SilenceDialog(QDialog):
         for field in (self.pause, self.ends):
             field.number_changed.connect(self._on_limit_changed)
         self._read.connect(self.progress.setValue)
-        self.play.clicked.connect(self._on_play)
+        self.play.play_wanted.connect(self._on_play)
         self.apply_button.clicked.connect(self._on_apply)
-        self._player.ended.connect(lambda _: self._show_playing(False))
         self._player.failed.connect(self._problem.show_error)
         self._session.editor.project_replaced.connect(self.reject)
 
@@ -194,9 +193,6 @@ class SilenceDialog(QDialog):
             field.commit()
 
     def _on_play(self) -> None:
-        if self._player.is_playing:
-            self._player.stop()
-            return
         self._commit()
         for each in self._found or ():
             run_in_background(
@@ -208,13 +204,8 @@ class SilenceDialog(QDialog):
 
     def _play(self, limits: SilenceLimits, sample_rate: int, samples: Samples) -> None:
         if limits == self.limits and self.isVisible():
-            self._session.stop_playback()
+            self._session.playback.stop()
             self._player.play_clip(Waveform(samples, sample_rate))
-            self._show_playing(True)
-
-    def _show_playing(self, is_playing: bool) -> None:
-        self.play.setText(self.tr("Stop") if is_playing else self.tr("Play result"))
-        self.play.setIcon(icon("stop" if is_playing else "play"))
 
     def _on_apply(self) -> None:
         self._commit()
@@ -225,7 +216,7 @@ class SilenceDialog(QDialog):
         self._problem.clear()
         self.progress.setRange(0, 0)
         self._show()
-        strictness = self._session.check_policy.strictness
+        strictness = self._session.parts.check_policy().strictness
         run_in_background(
             self,
             partial(
@@ -246,8 +237,8 @@ class SilenceDialog(QDialog):
         made = [take for take in made if project is editor.project and project.has_line(take.line_id)]
         if made and not self._ended.is_set():
             editor.push(CompositeChange(tuple(map(AddTake, made))), self.tr("Cut silence"))
-            if self._session.checker.is_on:
-                self._session.checker.check(take.id for take in made if take.check is None)
+            if self._session.parts.checker.is_on:
+                self._session.parts.checker.check(take.id for take in made if take.check is None)
             words = self.tr("%n take(s) shortened, by {saved:.2f} s.", "", len(made))
             self.message.emit(words.format(saved=self.saved_seconds))
             self.cut.emit(made)

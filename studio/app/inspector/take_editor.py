@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
@@ -19,10 +18,13 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.inspector.take_rows import take_name
+from studio.app.playback.play_button import PlayButton
 from studio.app.session import Session
 from studio.app.synthesis.part_retake import PartRetake
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
+from studio.app.widgets.controls import text_label
+from studio.app.widgets.dialogs import open_dialog
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
@@ -49,15 +51,15 @@ class TakeEditor(QDialog):
         self._take = take
         self._samples: Samples | None = None
         self._retake: PartRetake | None = None
-        self._player = session.voice_sources().make_player(self)
+        self._player = session.playback.make_player(self)
         self._text = QPlainTextEdit(readOnly=True)
         self._waveform = WaveformView(empty_text=self.tr("Reading the take…"))
-        self._play = QPushButton(icon("play"), self.tr("Play selection"))
+        self._play = PlayButton(self.tr("Play selection"), self._player)
         self._trim = QPushButton(icon("split"), self.tr("Trim to selection"))
         self._untrim = QPushButton(self.tr("Remove trim"))
         self._cut = QPushButton(self.tr("Cut silence…"))
         self._say = QPushButton(icon("retry"), self.tr("Say again"))
-        self._message = QLabel(wordWrap=True)
+        self._message = text_label("", "quiet")
         self._problem = ErrorLine()
         self._lay_out()
         self._connect()
@@ -70,7 +72,6 @@ class TakeEditor(QDialog):
         )
         self._text.setFixedHeight(_TEXT_ROWS * self._text.fontMetrics().lineSpacing() + 2 * GRID)
         self._waveform.setAccessibleName(self.tr("Recording with selection"))
-        self._message.setProperty("role", "quiet")
         self._trim.setToolTip(self.tr("Omit what is before and after the selection (can be undone)"))
         self._untrim.setToolTip(self.tr("Use the whole recording again (can be undone)"))
         self._cut.setToolTip(self.tr("Shorten long pauses. The result is a new take; this one stays."))
@@ -102,13 +103,13 @@ class TakeEditor(QDialog):
         self._text.selectionChanged.connect(self._on_words_selected)
         self._waveform.selection_changed.connect(lambda *_: self._on_span_selected())
         self._waveform.seek_requested.connect(self._listen_from)
-        self._play.clicked.connect(self._listen)
+        self._play.play_wanted.connect(self._listen)
         self._trim.clicked.connect(self._on_trim)
         self._untrim.clicked.connect(self._on_untrim)
         self._cut.clicked.connect(self._on_cut)
         self._say.clicked.connect(self._on_say_again)
         self._player.moved.connect(self._waveform.set_cursor)
-        self._player.ended.connect(lambda _: self._on_playback_ended())
+        self._player.ended.connect(lambda _: self._waveform.set_cursor(None))
         self._player.failed.connect(self._problem.show_error)
         self._session.editor.script_changed.connect(self._update_buttons)
         self.finished.connect(lambda _: self._end())
@@ -193,9 +194,7 @@ class TakeEditor(QDialog):
     # Actions.
 
     def _listen(self) -> None:
-        if self._player.is_playing:
-            self._player.stop()
-        elif self._waveform.selection is not None:
+        if self._waveform.selection is not None:
             self._play_span(*self._waveform.selection)
 
     def _listen_from(self, seconds: float) -> None:
@@ -203,15 +202,8 @@ class TakeEditor(QDialog):
 
     def _play_span(self, start_seconds: float, end_seconds: float | None) -> None:
         if self._samples is not None:
-            self._session.stop_playback()
+            self._session.playback.stop()
             self._player.play_clip(Waveform(self._samples, self._take.sample_rate), start_seconds, end_seconds)
-            self._play.setText(self.tr("Stop"))
-            self._play.setIcon(icon("stop"))
-
-    def _on_playback_ended(self) -> None:
-        self._play.setText(self.tr("Play selection"))
-        self._play.setIcon(icon("play"))
-        self._waveform.set_cursor(None)
 
     def _on_trim(self) -> None:
         if self._waveform.selection is not None:
@@ -237,8 +229,7 @@ class TakeEditor(QDialog):
         self._player.stop()
         dialog = SilenceDialog(self._session, [self._take], self)
         dialog.cut.connect(self._on_silence_cut)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def _on_silence_cut(self, made: list[Take]) -> None:
         words = self.tr("{take} has shorter pauses. The former take is kept.")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Qt, QUrl, Signal
 from PySide6.QtGui import QDrag
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from studio.app.background import run_in_background
-from studio.app.default_folders import default_folder
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.dialogs import choose_target, default_folder
 from studio.export.names import sanitize_filename
 from studio.project.takes import Take
 
@@ -40,17 +40,15 @@ class TakeFiles(QObject):
 
     def choose_file(self, take: Take) -> None:
         """Ask for a file, and write the take to it."""
-        dialog = QFileDialog(
-            self._window, self.tr("Export take"), default_folder(QStandardPaths.StandardLocation.MusicLocation)
-        )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         patterns = " ".join(f"*{suffix}" for suffix in _SUFFIXES)
-        dialog.setNameFilter(self.tr("Audio files ({patterns})").format(patterns=patterns))
-        dialog.setDefaultSuffix("wav")
-        dialog.selectFile(self.file_name(take))
-        dialog.fileSelected.connect(lambda path: self.export(take, Path(path)))
-        dialog.open()
+        choose_target(
+            self._window,
+            self.tr("Export take"),
+            lambda path: self.export(take, path),
+            name=self.file_name(take),
+            kind=self.tr("Audio files ({patterns})").format(patterns=patterns),
+            folder=default_folder(QStandardPaths.StandardLocation.MusicLocation),
+        )
 
     def export(self, take: Take, path: Path) -> None:
         """Write ``take`` to ``path`` in the background. The suffix determines the format."""

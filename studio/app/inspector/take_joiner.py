@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.background import in_background, run_in_background
+from studio.app.background import run_in_background, run_in_thread
 from studio.app.inspector.take_rows import take_name
+from studio.app.playback.play_button import PlayButton
 from studio.app.session import Session
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -65,15 +67,15 @@ class TakeJoiner(QDialog):
         self._takes = (first, second)
         self._samples: tuple[Samples, Samples] | None = None
         self._is_joining = False
-        self._player = session.voice_sources().make_player(self)
+        self._player = session.playback.make_player(self)
         self.text = QPlainTextEdit(readOnly=True)
         self.waveforms = tuple(WaveformView(empty_text=self.tr("Reading the take…")) for _ in range(2))
         self._names = (QLabel(), QLabel())
         self.crossfade = NumberField(minimum=_MIN_STEP, maximum=MAX_CROSSFADE_SECONDS, step=_MIN_STEP, decimals=2)
-        self.play = QPushButton(icon("play"), self.tr("Play join"))
+        self.play = PlayButton(self.tr("Play join"), self._player)
         self.swap = QPushButton(icon("compare"), self.tr("Swap takes"))
         self.join = QPushButton(icon("merge"), self.tr("Join"))
-        self._message = QLabel(wordWrap=True)
+        self._message = text_label("", "quiet")
         self._problem = ErrorLine()
         self._lay_out()
         self._connect()
@@ -87,9 +89,7 @@ class TakeJoiner(QDialog):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.text.setFixedHeight(_TEXT_ROWS * self.text.fontMetrics().lineSpacing() + 2 * GRID)
-        help_text = QLabel(self.tr("Click the word where the second take begins, or drag the edges."), wordWrap=True)
-        help_text.setProperty("role", "quiet")
-        self._message.setProperty("role", "quiet")
+        help_text = text_label(self.tr("Click the word where the second take begins, or drag the edges."), "quiet")
         self.crossfade.setValue(CROSSFADE_SECONDS)
         self.crossfade.setSuffix(" " + self.tr("s"))
         self.crossfade.setAccessibleName(self.tr("Crossfade"))
@@ -104,8 +104,7 @@ class TakeJoiner(QDialog):
         for widget in (self.play, self.swap, label, self.crossfade):
             buttons.addWidget(widget)
         buttons.addStretch(1)
-        for button in (self.play, self.swap):
-            button.setAutoDefault(False)
+        self.swap.setAutoDefault(False)
         ending = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         ending.addButton(self.join, QDialogButtonBox.ButtonRole.AcceptRole)
         ending.rejected.connect(self.reject)
@@ -125,10 +124,9 @@ class TakeJoiner(QDialog):
         self.text.cursorPositionChanged.connect(self._on_text_clicked)
         first.selection_changed.connect(lambda _, end: self._on_edge_moved(first, 0.0, end))
         second.selection_changed.connect(lambda start, _: self._on_edge_moved(second, start, second.seconds))
-        self.play.clicked.connect(self._on_play)
+        self.play.play_wanted.connect(self._on_play)
         self.swap.clicked.connect(self._on_swap)
         self.join.clicked.connect(self._on_join)
-        self._player.ended.connect(lambda _: self._show_playing(False))
         self._player.failed.connect(self._problem.show_error)
         self._session.editor.script_changed.connect(self._on_script_changed)
         self.finished.connect(lambda _: self._player.stop())
@@ -215,20 +213,12 @@ class TakeJoiner(QDialog):
         )
 
     def _on_play(self) -> None:
-        if self._player.is_playing:
-            self._player.stop()
-            return
         samples = self._joined()
         if samples is not None and self.edges is not None:
-            self._session.stop_playback()
+            self._session.playback.stop()
             end = self.edges[0]
             clip = Waveform(samples, self._rate)
             self._player.play_clip(clip, max(0.0, end - _HEARD_SECONDS), min(clip.seconds, end + _HEARD_SECONDS))
-            self._show_playing(True)
-
-    def _show_playing(self, is_playing: bool) -> None:
-        self.play.setText(self.tr("Stop") if is_playing else self.tr("Play join"))
-        self.play.setIcon(icon("stop" if is_playing else "play"))
 
     def _on_swap(self) -> None:
         self._player.stop()
@@ -260,7 +250,7 @@ class TakeJoiner(QDialog):
         try:
             recorder = project.begin_take(first.line_id, parameters, self._rate)
             recorder.append(samples)
-            made = await in_background(recorder.finish)
+            made = await run_in_thread(recorder.finish)
         except StudioError as error:
             self._problem.show_error(error)
             return

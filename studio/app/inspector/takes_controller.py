@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.playback.audio_player import NowPlaying
@@ -17,6 +19,7 @@ from studio.project.takes import Take
 class TakesController(QObject):
     """Runs the commands, and shows the take that is being played, or else the chosen one, in the waveform panel."""
 
+    audio_shown = Signal(object, str)  # for the waveform panel: StreamingAudio or None, and the id of its line
     status_message = Signal(str)  # for the status bar
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -28,9 +31,9 @@ class TakesController(QObject):
         self._last_shown: tuple[StreamingAudio | None, str] = (None, "")
         self._chosen_before: dict[str, str] = {}
         self._trash = session.removed_takes
-        session.audio_shown.connect(self._on_shown)
-        session.transport.started.connect(self._on_started)
-        session.transport.ended.connect(self._on_ended)
+        session.editor.project_replaced.connect(self._show_nothing)
+        session.playback.player.started.connect(self._on_started)
+        session.playback.player.ended.connect(self._on_ended)
 
     @property
     def takes(self) -> tuple[Take, ...]:
@@ -76,7 +79,7 @@ class TakesController(QObject):
             (line is not None and playing.line_id == line.id) or (not is_other and playing.take_id == self._shown_take)
         ):
             self._shown_take, self._shown_edits = playing.take_id, playing.edits
-            self._session.audio_shown.emit(playing.audio, playing.line_id)
+            self._show_audio(playing.audio, playing.line_id)
             return
         take_id = line.chosen_take if line else None
         edits = self._session.editor.project.edits_of(self.chosen) if self.chosen is not None else None
@@ -85,13 +88,18 @@ class TakesController(QObject):
             self._shown_take, self._shown_edits = take_id, edits
             self._session.bridge.run(self._show(line.id if line else "", take_id))
         else:  # the number or text of the line may have changed
-            self._session.audio_shown.emit(*self._last_shown)
+            self.audio_shown.emit(*self._last_shown)
 
-    def _on_shown(self, sound: StreamingAudio | None, line_id: str) -> None:
+    def _show_nothing(self) -> None:
+        self._show_audio(None, "")
+
+    def _show_audio(self, sound: StreamingAudio | None, line_id: str) -> None:
         self._last_shown = (sound, line_id)
+        self.audio_shown.emit(sound, line_id)
 
     def _on_started(self, playing: NowPlaying) -> None:
         self._shown_take, self._shown_edits = playing.take_id, playing.edits
+        self._show_audio(playing.audio, playing.line_id)
 
     def _on_ended(self) -> None:
         """Show the chosen take again, unless the displayed take is still being generated."""
@@ -104,18 +112,18 @@ class TakesController(QObject):
 
     @property
     def _now_playing(self) -> NowPlaying | None:
-        return self._session.transport.now_playing if self._session.transport.is_playing else None
+        return self._session.playback.player.now_playing if self._session.playback.player.is_playing else None
 
     async def _show(self, line_id: str, take_id: str | None) -> None:
         try:
-            sound = await self._session.audio_of(take_id) if take_id is not None else None
+            sound = await self._session.playback.read_audio(take_id) if take_id is not None else None
         except StudioError:
             if take_id == self._shown_take:
-                self._session.audio_shown.emit(None, line_id)
+                self._show_audio(None, line_id)
             raise
         is_now_playing = self._now_playing is not None and self._now_playing.take_id == take_id
         if take_id == self._shown_take and not is_now_playing:
-            self._session.audio_shown.emit(sound, line_id)
+            self._show_audio(sound, line_id)
 
     # Commands.
 
@@ -133,7 +141,7 @@ class TakesController(QObject):
         was_now_playing = is_playing_other and self._session.queue.current is None
         self._session.editor.push(ChooseTake(line.id, take_id), self.tr("Choose take"))
         if was_now_playing:
-            self._session.play_take(take_id)
+            self._session.playback.play_take(take_id)
 
     def step(self, step: int) -> None:
         """Choose the previous or next take, cyclically."""
@@ -152,11 +160,11 @@ class TakesController(QObject):
         if before not in ids or before == line.chosen_take:
             index = ids.index(line.chosen_take) if line.chosen_take in ids else 0
             before = ids[index - 1]
-        self._session.transport.stop()
+        self._session.playback.player.stop()
         self.choose(before)
-        self._session.play_take(before)
+        self._session.playback.play_take(before)
 
-    def takes_to_compare(self, selected: list[str]) -> list[Take]:
+    def takes_to_compare(self, selected: Sequence[str]) -> list[Take]:
         """Return the ``selected`` takes if there are several, otherwise all; at most the ``MAX_TAKES`` newest."""
         from studio.app.playback.comparison import MAX_TAKES  # noqa: PLC0415 - after the first paint
 
@@ -167,9 +175,9 @@ class TakesController(QObject):
         """Play a take, or stop if it is playing."""
         is_playing = self._now_playing is not None and self._now_playing.take_id == take_id
         if is_playing:
-            self._session.stop()
+            self._session.playback.stop_and_cancel()
         else:
-            self._session.play_take(take_id)
+            self._session.playback.play_take(take_id)
 
     def toggle_kept(self) -> None:
         if self.chosen is not None:
@@ -187,7 +195,7 @@ class TakesController(QObject):
         """Remove a take of the current line, unless the line is locked."""
         take = self.take(take_id)
         if take is not None and self._line is not None and not self._is_locked(self._line):
-            self._session.transport.stop()
+            self._session.playback.player.stop()
             self._session.editor.push(RemoveTakes((take.id,)), self.tr("Remove take"))
             self.status_message.emit(
                 self.tr("Take {number} removed. Restore it from the Play menu.").format(number=take.number)
@@ -214,9 +222,9 @@ class TakesController(QObject):
 
     def play_from(self, seconds: float) -> None:
         """Play the displayed take from ``seconds``; no effect while it is being generated."""
-        playing = self._session.transport.now_playing
+        playing = self._session.playback.player.now_playing
         if playing is not None and playing.take_id == self._shown_take:
             if playing.audio.is_complete:
-                self._session.transport.play(playing, start_seconds=seconds)
+                self._session.playback.player.play(playing, start_seconds=seconds)
         elif self._shown_take is not None:
-            self._session.play_take(self._shown_take, start_seconds=seconds)
+            self._session.playback.play_take(self._shown_take, start_seconds=seconds)

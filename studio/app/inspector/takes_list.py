@@ -56,7 +56,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 class TakesList(QListWidget):
     """A click plays a take; a double click, Enter or a click on its mark chooses it.
 
-    ``outline_of`` returns the thumbnail of a take, or None until it is computed. Then call ``update_thumbnails``.
+    ``outline_of`` returns the thumbnail of a take, or None until it is computed. Then update the viewport.
     """
 
     take_chosen = Signal(str)
@@ -106,9 +106,6 @@ class TakesList(QListWidget):
                 self._fill(self.item(number), row)
             if selects_chosen:
                 self._select(chosen)
-        self.viewport().update()
-
-    def update_thumbnails(self) -> None:
         self.viewport().update()
 
     def _fill(self, item: QListWidgetItem, row: TakeRow) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
 from studio.audio.edits import AudioEdits
@@ -52,7 +52,7 @@ class WaveformThumbnails(QObject):
         project = self._editor.project
         sample_rate = project.take(take_id).sample_rate
         try:
-            outline = await in_background(
+            outline = await run_in_thread(
                 lambda: outline_of(edits.apply(project.recording_of(take_id), sample_rate), THUMBNAIL_COLUMNS)
             )
         except StudioError as error:

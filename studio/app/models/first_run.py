@@ -11,12 +11,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
 from studio.app.models.model_preview import ModelPreview, compare, synthesize_preview
 from studio.app.models.model_tasks import ModelTaskKind
 from studio.app.models.model_text import (
     ability_text,
+    advice_text,
     download_text,
     is_waiting,
     language_text,
@@ -30,7 +31,7 @@ from studio.app.session import Session
 from studio.app.translation import join_sentences
 from studio.catalog.installed import ModelState
 from studio.catalog.known import known_models
-from studio.catalog.machine import Advice, MachineFacts, Reason, probe_machine
+from studio.catalog.machine import Advice, MachineFacts, probe_machine
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.pipeline.request import VoiceReference
 from studio.settings import FIRST_RUN_IS_OVER
@@ -53,9 +54,9 @@ class FirstRun(QObject):
         super().__init__(parent)
         self.panel = panel
         self._session = session
-        self._tasks = session.models
+        self._tasks = session.parts.models
         self._probe = probe
-        self._player = session.voice_sources().make_player(self)
+        self._player = session.playback.make_player(self)
         self._advice: Advice | None = None
         self._machine: MachineFacts | None = None
         self._is_active = False
@@ -75,7 +76,7 @@ class FirstRun(QObject):
             self._beginning = self._session.bridge.run(self._begin())
 
     async def _begin(self) -> None:
-        facts, _ = await asyncio.gather(in_background(self._probe), self._tasks.refreshed())
+        facts, _ = await asyncio.gather(run_in_thread(self._probe), self._tasks.refreshed())
         self._machine = facts
         self._advice = recommended_model(facts, known_models().values())
         if self._advice is None:
@@ -90,7 +91,7 @@ class FirstRun(QObject):
             if not self._is_put_off:
                 self._show_advice()
             self._on_task_changed()  # an earlier window may have started a download
-        elif self._name in installed and self._session.model_folder().name not in installed:
+        elif self._name in installed and self._session.model_selection.local_folder().name not in installed:
             self._is_active = True
             self._on_installed(self._name)
 
@@ -122,6 +123,7 @@ class FirstRun(QObject):
     def _show_advice(self) -> None:
         advice, status = self._advice, self._tasks.status_of(self._name)
         assert advice is not None, "steps are shown only with advice"
+        assert self._machine is not None, "the advice depends on it"
         size_bytes = advice.model.size_bytes()
         if status is not None and status.state is ModelState.PARTIAL:
             install = self.tr("Resume download")
@@ -129,7 +131,7 @@ class FirstRun(QObject):
             install = self.tr("Download {size}").format(size=size_text(size_bytes))
         missing_bytes = size_bytes - (status.arrived_bytes if status is not None else 0)
         paragraphs = (
-            self._machine_text(), self._advice_text(advice), ability_text(advice.model), download_text(missing_bytes),
+            self._machine_text(), advice_text(advice, self._machine), ability_text(advice.model), download_text(missing_bytes),
         )  # fmt: skip
         buttons = (
             PanelButton(install, self._install),
@@ -238,7 +240,7 @@ class FirstRun(QObject):
         Without a voice, or after an error, the new model is loaded without a comparison. The window shows errors of
         the model, and the Voices dock those of the library.
         """
-        before = await self._preview(self._session.model_folder().name, skip=self._load)
+        before = await self._preview(self._session.model_selection.local_folder().name, skip=self._load)
         if before is None:
             self._load()
             return
@@ -251,7 +253,7 @@ class FirstRun(QObject):
 
     async def _preview(self, name: str, *, skip: Callable[[], None]) -> ModelPreview | None:
         try:
-            voices = await in_background(self._session.library.voices)
+            voices = await run_in_thread(self._session.library.voices)
             if not voices:
                 return None
             buttons = (PanelButton(self.tr("Skip comparison"), skip),)
@@ -317,7 +319,7 @@ class FirstRun(QObject):
 
     def _advice_title(self, advice: Advice) -> str:
         """Return the name of a better model, and the abilities of the current one."""
-        used = known_models().get(self._session.model_folder().name)
+        used = known_models().get(self._session.model_selection.local_folder().name)
         if used is None:
             return self.tr("Install a better model")
         better = self.tr("Better voice: {name}").format(name=advice.model.name)
@@ -342,22 +344,6 @@ class FirstRun(QObject):
             words = self.tr("{gpu} with {size}, driver {driver}")
             parts.append(words.format(gpu=gpu.name, size=memory_text(gpu.memory_bytes), driver=gpu.driver))
         return self.tr("This computer: {parts}.").format(parts=" · ".join(parts))
-
-    def _advice_text(self, advice: Advice) -> str:
-        match advice.reason:
-            case Reason.HAS_GPU:
-                words = self.tr("Recommended: {name}, the newest model. It fits into the GPU's memory.")
-            case Reason.LIGHTEST:
-                words = self.tr(
-                    "Recommended: {name}, the lightest model that can clone voices. Without a GPU, speech may be slower "
-                    "than real time. Playback starts once it can run without interruption."
-                )
-        sentences = [words.format(name=advice.model.name)]
-        if advice.lacks_memory:
-            sentences.append(self.tr("It will be slow: this computer has little memory."))
-        if advice.lacks_disk:
-            sentences.append(self.tr("There is not enough free disk space for it."))
-        return join_sentences(sentences)
 
 
 def _seconds(value: float) -> str:

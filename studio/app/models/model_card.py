@@ -34,6 +34,7 @@ from studio.app.models.model_text import (
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.catalog.installed import ModelState, ModelStatus
 
@@ -64,11 +65,9 @@ class ModelCard(QFrame):
         self.setAccessibleName(title)
         self._status: ModelStatus | None = None
         self._mark = QLabel()
-        self._title = QLabel(title)
-        self._title.setProperty("role", "title")
+        self._title = text_label(title, "title", wraps=False)
         self._state = ElidedLabel()
-        self._advice = QLabel(wordWrap=True)
-        self._advice.setProperty("role", "good")
+        self._advice = text_label("", "good")
         self._advice.hide()
         self._abilities = QLabel(wordWrap=True)
         self.speed = QLabel(wordWrap=True)
@@ -76,9 +75,7 @@ class ModelCard(QFrame):
         self.measure.setAccessibleName(self.tr("Measure the speed of {name}").format(name=name))
         self.measure.setAutoDefault(False)
         self.measure.clicked.connect(self.measure_wanted)
-        self._origin = QLabel(wordWrap=True)
-        self._origin.setProperty("role", "quiet")
-        self._origin.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._origin = text_label("", "quiet", is_selectable=True)
         self._variant = QCheckBox()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)

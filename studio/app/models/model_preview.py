@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.audio.streaming_audio import Samples, StreamingAudio
 from studio.pipeline.request import SynthesisRequest, VoiceReference
@@ -68,7 +68,7 @@ async def synthesize_preview(bridge: WorkerBridge, voice: VoiceReference) -> Mod
         description.makes_noise,
         report.first_audio_seconds,
         report.real_time_factor,
-        await in_background(highest_hertz, audio.all(), report.sample_rate),
+        await run_in_thread(highest_hertz, audio.all(), report.sample_rate),
         audio,
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QLocale, QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.models.model_preview import ModelPreview, synthesize_preview
 from studio.app.session import Session
@@ -89,11 +89,11 @@ class ModelSpeeds(QObject):
 
     async def _measure(self, name: str) -> None:
         try:
-            voices = await in_background(self._session.library.voices)
+            voices = await run_in_thread(self._session.library.voices)
             if not voices:
                 raise VoiceNotFound("There is no voice to measure with.", remedy="Add a voice first.")
             voice = VoiceReference(voices[0].clip, voices[0].transcript, voices[0].name)
-            folder = (await in_background(self._session.services.find_models))[name]
+            folder = (await run_in_thread(self._session.services.find_models))[name]
             preview = await self._preview(folder, voice)
             if preview is not None:
                 self._keep(preview, name)
@@ -105,9 +105,9 @@ class ModelSpeeds(QObject):
 
     async def _preview(self, folder: Path, voice: VoiceReference) -> ModelPreview | None:
         session = self._session
-        if folder == session.model_folder():
+        if folder == session.model_selection.local_folder():
             return await synthesize_preview(session.bridge, voice)
-        bridge = WorkerBridge(session.services.start_worker, folder, session.engine_options(), self)
+        bridge = WorkerBridge(session.services.start_worker, folder, session.model_selection.engine_options(), self)
         try:
             return await synthesize_preview(bridge, voice)
         finally:

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.catalog.checking import CheckResult, check_model, discard_download, remove_model
 from studio.catalog.folders import base_model, name_of
 from studio.catalog.installed import ModelStatus, model_statuses
@@ -125,7 +125,7 @@ class ModelTasks(QObject):
 
     async def refreshed(self) -> None:
         """Read the statuses from disk and emit ``statuses_changed``."""
-        self.statuses = tuple(await in_background(model_statuses))
+        self.statuses = tuple(await run_in_thread(model_statuses))
         self.statuses_changed.emit()
 
     # State.
@@ -208,7 +208,7 @@ class ModelTasks(QObject):
             self.task_changed.emit()
             try:
                 # Shielded, because a thread cannot be cancelled: its task must stop by itself.
-                result = await asyncio.shield(in_background(self._do, task))
+                result = await asyncio.shield(run_in_thread(self._do, task))
             except DownloadCancelled:
                 pass
             except StudioError as error:

@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.dialogs import Dialogs
 from studio.app.error_text import format_error
 from studio.app.models.first_run import FirstRun
@@ -33,9 +32,10 @@ from studio.app.models.model_tasks import ModelTasks
 from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text, title_text
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
-from studio.app.synthesis.task_reporter import TaskReporter
+from studio.app.status_bar import StatusBar
 from studio.app.translation import join_names
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.dialogs import bring_to_front, choose_file, choose_target, open_dialog
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
@@ -261,23 +261,18 @@ class ModelsPage(QDialog):
         return menu
 
     def _ask_for_import(self, *, is_folder: bool) -> None:
-        kinds = self.tr("Archives (*.zip *.tar *.tar.gz *.tgz *.tar.xz)")
-        dialog = QFileDialog(self, self.tr("Import model"), "", "" if is_folder else kinds)
-        mode = QFileDialog.FileMode.Directory if is_folder else QFileDialog.FileMode.ExistingFile
-        dialog.setFileMode(mode)
-        self._open(dialog, self._tasks.import_from)
+        kinds = () if is_folder else (self.tr("Archives (*.zip *.tar *.tar.gz *.tgz *.tar.xz)"),)
+
+        def begin(path: Path) -> None:
+            self._begin(lambda: self._tasks.import_from(path))
+
+        choose_file(self, self.tr("Import model"), begin, filters=kinds, is_folder=is_folder)
 
     def _ask_for_export(self, name: str) -> None:
-        dialog = QFileDialog(self, self.tr("Export model"), "", f"(*{EXPORT_SUFFIX})")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(EXPORT_SUFFIX[1:])
-        dialog.selectFile(f"{name}{EXPORT_SUFFIX}")
-        self._open(dialog, lambda path: self._tasks.export_to(name, path))
+        def begin(path: Path) -> None:
+            self._begin(lambda: self._tasks.export_to(name, path))
 
-    def _open(self, dialog: QFileDialog, on_chosen: Callable[[Path], object]) -> None:
-        dialog.fileSelected.connect(lambda chosen: self._begin(lambda: on_chosen(Path(chosen))))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        choose_target(self, self.tr("Export model"), begin, name=f"{name}{EXPORT_SUFFIX}", kind=f"(*{EXPORT_SUFFIX})")
 
     def _ask_to_remove(self, name: str) -> None:
         box = QMessageBox(self)
@@ -289,8 +284,7 @@ class ModelsPage(QDialog):
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         remove.clicked.connect(lambda: self._tasks.remove(name))
-        box.finished.connect(box.deleteLater)
-        box.open()
+        open_dialog(box)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() == QEvent.Type.PaletteChange and self.cards:
@@ -311,13 +305,13 @@ class ModelsController(QObject):
     model_chosen = Signal(str)
 
     def __init__(
-        self, session: Session, pages: Dialogs, notices: NotificationBar, tasks: TaskReporter, window: QWidget
+        self, session: Session, pages: Dialogs, notices: NotificationBar, status: StatusBar, window: QWidget
     ) -> None:
         super().__init__(window)
         self._session = session
         self._pages = pages
         self._notices = notices
-        self._tasks = tasks
+        self._status = status
         self._window = window
         self._probe = probe_machine
         self.speeds = ModelSpeeds(session, self)
@@ -328,36 +322,34 @@ class ModelsController(QObject):
         self.first_run.model_chosen.connect(self.model_chosen)
         self.first_run.models_wanted.connect(self.open_page)
         # model tasks
-        session.models.task_changed.connect(self._show_task)
-        session.models.installed.connect(self._on_installed)
-        session.models.speculator_changed.connect(self._on_speculator_changed)
-        session.models.failed.connect(self._on_failed)
+        session.parts.models.task_changed.connect(self._show_task)
+        session.parts.models.installed.connect(self._on_installed)
+        session.parts.models.speculator_changed.connect(self._on_speculator_changed)
+        session.parts.models.failed.connect(self._on_failed)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         self._show_task()
 
     def begin(self) -> None:
         """Start the first-run assistant. Call this after the window is shown."""
-        self._session.models.refresh()
-        self._session.models.resume_unfinished()
+        self._session.parts.models.refresh()
+        self._session.parts.models.resume_unfinished()
         self.first_run.begin()
 
     def open_page(self) -> None:
         """Open the page, or bring it to the front."""
         if self.page is None:
-            self.page = ModelsPage(self._session.models, self.speeds, self._name_in_use, self._window)
+            self.page = ModelsPage(self._session.parts.models, self.speeds, self._name_in_use, self._window)
             self.speeds.failed.connect(self._notices.show_error)
-            self.page.model_chosen.connect(self._choose)
-            self.page.source_wanted.connect(lambda: self._pages.open_settings_at(Page.MODELS))
+            self.page.model_chosen.connect(self.model_chosen)
+            self.page.source_wanted.connect(lambda: self._pages.open_settings(Page.MODELS))
             self.page.server_wanted.connect(lambda: self._pages.open_server(self.page))
             self._session.bridge.run(self._advise(self.page))
         self.page.use(self._name_in_use)
-        self._session.models.refresh()
-        self.page.show()
-        self.page.raise_()
-        self.page.activateWindow()
+        self._session.parts.models.refresh()
+        bring_to_front(self.page)
 
     async def _advise(self, page: ModelsPage) -> None:
-        machine: MachineFacts = await in_background(self._probe)
+        machine: MachineFacts = await run_in_thread(self._probe)
         advice = recommended_model(machine, known_models().values())
         if advice is not None:
             page.show_advice(advice.model.name, advice_text(advice, machine))
@@ -365,19 +357,19 @@ class ModelsController(QObject):
     def open_engine_menu(self, below: QWidget, *more: QAction) -> None:
         """Open the menu of installed models, followed by ``more``, above the widget ``below``."""
         menu = QMenu(self._window)
-        session, server = self._session, self._session.server()
-        current = session.model_folder() if server is None else None
+        session, server = self._session, self._session.model_selection.server()
+        current = session.model_selection.local_folder() if server is None else None
         for name, folder in session.services.find_models().items():
             action = menu.addAction(name)
             action.setCheckable(True)
             action.setChecked(folder == current)
-            action.triggered.connect(lambda _=False, chosen=name: self._choose(chosen))
+            action.triggered.connect(lambda _=False, chosen=name: self.model_chosen.emit(chosen))
         menu.addSeparator()
         if url := session.settings[SERVER_URL]:
             action = menu.addAction(ServerAddress(url).host)
             action.setCheckable(True)
             action.setChecked(server is not None)
-            action.triggered.connect(session.use_last_server)
+            action.triggered.connect(session.model_selection.use_last_server)
         menu.addAction(self.tr("Another computer…"), self._pages.open_server)
         menu.addSeparator()
         menu.addAction(self.tr("Load model"), self._session.bridge.load)
@@ -387,30 +379,29 @@ class ModelsController(QObject):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(below.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
-    def _choose(self, name: str) -> None:
-        self.model_chosen.emit(name)
-
     @property
     def _name_in_use(self) -> str:
         """Name of the installed model in use; empty if another computer runs the model."""
-        return self._session.model_folder().name if self._session.server() is None else ""
+        return (
+            self._session.model_selection.local_folder().name if self._session.model_selection.server() is None else ""
+        )
 
     def _on_engine_changed(self) -> None:
         if self.page is not None:
             self.page.use(self._name_in_use)
 
     def _show_task(self) -> None:
-        current = self._session.models.current
+        current = self._session.parts.models.current
         progress = current.progress if current is not None else None
-        words = task_text(current) if current is not None else None
-        self._tasks.show_model_task(words, progress.share if progress is not None else None)
+        words = task_text(current) if current is not None else ""
+        self._status.show_model_task(words, progress.share if progress is not None else None)
 
     def _on_installed(self, name: str) -> None:
         if self._is_page_shown or not self.panel.isHidden():
             return
         words = self.tr("{name} is installed.").format(name=title_text(name))
         if base_model(name) is None:
-            self._notices.show_hint(words, offer=self.tr("Use"), call=lambda: self._choose(name))
+            self._notices.show_hint(words, offer=self.tr("Use"), call=lambda: self.model_chosen.emit(name))
         else:
             self._notices.show_hint(words)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.playback.ab_source import ABSource, ABTrack
 from studio.audio.output_device import AudioOutputs, FillCallback, OutputStream
 from studio.audio.portaudio import LATENCY_SECONDS
@@ -187,8 +187,8 @@ class Comparison(QObject):
 
     async def _open(self) -> None:
         try:
-            self._waveforms = await in_background(lambda: {take.id: self._waveform_of(take) for take in self._takes})
-            gains = await in_background(_gains_of, [self._waveforms[take.id] for take in self._takes])
+            self._waveforms = await run_in_thread(lambda: {take.id: self._waveform_of(take) for take in self._takes})
+            gains = await run_in_thread(_gains_of, [self._waveforms[take.id] for take in self._takes])
         except StudioError as error:
             self._report(error)
             return
@@ -215,9 +215,9 @@ class Comparison(QObject):
         rate = max(each.sample_rate for each in self._waveforms.values())
         try:
             if previous is not None:
-                await in_background(previous.close)
-            output = await in_background(self._open_output, rate, source.fill)
-            tracks = await in_background(self._tracks, output.sample_rate)
+                await run_in_thread(previous.close)
+            output = await run_in_thread(self._open_output, rate, source.fill)
+            tracks = await run_in_thread(self._tracks, output.sample_rate)
         except NoAudioDevice as error:
             self._report(error)
             return
@@ -227,7 +227,7 @@ class Comparison(QObject):
             self._output = output
             source.load(tracks, output.sample_rate)
             return
-        await in_background(output.close)
+        await run_in_thread(output.close)
         if self.is_playing and not self._is_closed:
             self._play()
 
@@ -292,4 +292,4 @@ async def _fade_out(output: OutputStream | None, source: ABSource, before: async
         await asyncio.sleep(0.005)
     # The fade is queued in the device; closing the device before the fade has been played causes a click.
     await asyncio.sleep(min(output.latency_seconds, _MAX_FADE_SECONDS))
-    await in_background(output.close)
+    await run_in_thread(output.close)

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.edits import AudioEdits
@@ -21,7 +21,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 async def read_take(project: Project, take_id: str) -> NowPlaying:
     """Return the audio of a take with its current edits. Raises ``TakeNotFound``."""
     take, edits = project.take(take_id), present_edits(project, take_id)
-    samples = await in_background(lambda: edits.apply(project.recording_of(take_id), take.sample_rate))
+    samples = await run_in_thread(lambda: edits.apply(project.recording_of(take_id), take.sample_rate))
     return NowPlaying(take.line_id, take_id, StreamingAudio.of(samples, take.sample_rate), edits)
 
 

@@ -15,6 +15,7 @@ from studio.app.playback.word_strip import WordStrip
 from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.waveform_painting import time_text
@@ -99,8 +100,7 @@ class TransportBar(QWidget):
         self._time = self._make_time()
         self._level = LevelMeter(is_compact=True)
         self._level.setFixedWidth(_METER_WIDTH)
-        self._figures = QLabel()
-        self._figures.setProperty("role", "meta")
+        self._figures = text_label("", "meta", wraps=False)
         self._figures.setAccessibleName(self.tr("Playback statistics"))
         self.speak_button = self._make_speak_button()
         self._row = QHBoxLayout(self)

@@ -43,43 +43,43 @@ class TransportController(QObject):
         self._bar = bar
         self._paused: _Paused | None = None
         self._places: tuple[tuple[str, str], LinePlaces] | None = None  # for the texts of the shown take and its line
-        session.audio_shown.connect(self._show_audio)
-        session.transport.started.connect(self._on_started)
-        session.transport.moved.connect(self._on_moved)
-        session.transport.ended.connect(self._on_ended)
-        session.meters_changed.connect(bar.show_meters)
+        takes.audio_shown.connect(self._show_audio)
+        session.playback.player.started.connect(self._on_started)
+        session.playback.player.moved.connect(self._on_moved)
+        session.playback.player.ended.connect(self._on_ended)
+        session.playback.meters_changed.connect(bar.show_meters)
         bar.seek_requested.connect(takes.play_from)
-        bar.show_playing(session.transport.is_playing)
+        bar.show_playing(session.playback.player.is_playing)
 
     # Commands.
 
     def toggle(self) -> None:
         """Pause or continue playback, or play the current line."""
         session, line = self._session, self._script.current_line
-        if session.transport.is_playing:
+        if session.playback.player.is_playing:
             self._pause()
-        elif session.stop():  # a take that is about to start, or the pause between two lines
+        elif session.playback.stop_and_cancel():  # a take that is about to start, or the pause between two lines
             return
         elif self._paused is not None and line is not None and self._paused.playing.line_id == line.id:
             paused, self._paused = self._paused, None
             if paused.is_script:
-                session.script_player.continue_after(paused.playing.line_id)
-            session.transport.play(paused.playing, start_seconds=paused.seconds)
+                session.playback.script_player.continue_after(paused.playing.line_id)
+            session.playback.player.play(paused.playing, start_seconds=paused.seconds)
         elif line is not None and line.chosen_take is not None:
-            session.play_take(line.chosen_take)
+            session.playback.play_take(line.chosen_take)
         elif line is not None:
             self.status_message.emit(self.tr("This line has not been spoken yet. Press Ctrl+Enter to speak it."))
 
     def play_from_here(self) -> None:
-        self._session.stop()
+        self._session.playback.stop_and_cancel()
         line = self._script.current_line
         if line is not None:
-            self._session.script_player.start(line.id)
+            self._session.playback.script_player.start(line.id)
 
     def stop(self) -> None:
         """Stop playback; if nothing is playing, clear the queue."""
         self._forget_pause()
-        if not self._session.stop() and self._session.queue.clearable:
+        if not self._session.playback.stop_and_cancel() and self._session.queue.clearable:
             self._session.queue.cancel_waiting()
             self.status_message.emit(self.tr("Queue cleared."))
 
@@ -93,14 +93,14 @@ class TransportController(QObject):
         if not 0 <= index < len(lines):
             return
         line = lines[index]
-        is_script, is_playing = session.script_player.is_active, session.transport.is_playing
+        is_script, is_playing = session.playback.script_player.is_active, session.playback.player.is_playing
         self._script.view.go_to(line.id)
         if is_script:
-            session.script_player.stop()
-            session.transport.stop()
-            session.script_player.start(line.id)
+            session.playback.script_player.stop()
+            session.playback.player.stop()
+            session.playback.script_player.start(line.id)
         elif is_playing and line.chosen_take is not None:
-            session.play_take(line.chosen_take)
+            session.playback.play_take(line.chosen_take)
 
     @property
     def is_paused(self) -> bool:
@@ -108,12 +108,12 @@ class TransportController(QObject):
 
     def _pause(self) -> None:
         """Stop playback and remember the position. Generation of a take continues."""
-        session, playing = self._session, self._session.transport.now_playing
+        session, playing = self._session, self._session.playback.player.now_playing
         assert playing is not None, "playback has not ended"
-        seconds, is_script = session.transport.position_seconds, session.script_player.is_active
+        seconds, is_script = session.playback.player.position_seconds, session.playback.script_player.is_active
         self._paused = _Paused(playing, seconds, is_script)
-        session.script_player.stop()
-        session.transport.stop()
+        session.playback.script_player.stop()
+        session.playback.player.stop()
         if self._bar.sound is playing.audio:
             self._bar.show_position(seconds)
 
@@ -152,11 +152,11 @@ class TransportController(QObject):
         self._bar.show_playing(True)
 
     def _on_moved(self, seconds: float) -> None:
-        heard = self._session.transport.now_playing
+        heard = self._session.playback.player.now_playing
         if heard is not None and heard.audio is self._bar.sound:  # otherwise the bar shows another take
             self._bar.show_position(seconds)
             self._mark_spoken_word()
-        self._bar.show_level(self._session.transport.level)
+        self._bar.show_level(self._session.playback.player.level)
 
     def _on_ended(self) -> None:
         self._bar.show_playing(False)
@@ -237,8 +237,8 @@ class FocusKeyFilter(QObject):
 
     @property
     def _is_heard(self) -> bool:
-        players = (self._session.transport, *self._other_players)
-        return self._session.script_player.is_active or any(player.is_playing for player in players)
+        players = (self._session.playback.player, *self._other_players)
+        return self._session.playback.script_player.is_active or any(player.is_playing for player in players)
 
     def _on_focus_changed(self, previous: QWidget | None, focus: QWidget | None) -> None:
         # No reference is kept: if it were the last one, the change of focus would destroy a window that Qt still uses.

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.preferences.editors import DeviceEditor, ProcessorEditor, SettingEditor, editor_for, translated
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.machine import GpuMemory, list_gpus
@@ -78,8 +79,7 @@ class SettingsPage(QScrollArea):
         self.edited.emit()
 
     def _add(self, form: QFormLayout, editor: SettingEditor) -> None:
-        explanation = QLabel(translated(editor.setting.help), wordWrap=True)
-        explanation.setProperty("role", "quiet")
+        explanation = text_label(translated(editor.setting.help), "quiet")
         field = QWidget()
         column = QVBoxLayout(field)
         column.setContentsMargins(0, 0, 0, 0)

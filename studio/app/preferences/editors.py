@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, Qt, Signal, SignalInstance
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.models.model_text import memory_text
 from studio.catalog.machine import GpuMemory
 from studio.setting_kinds import (
     AudioFile,
@@ -223,7 +224,7 @@ class ProcessorEditor(SettingEditor):
         names = [gpu.name for gpu in self._gpus]
         for index, gpu in enumerate(self._gpus):
             words = QCoreApplication.translate("Preferences", "{name} ({free} of {all} free)")
-            free, total = (_memory(size) for size in (gpu.free_bytes, gpu.memory_bytes))
+            free, total = (memory_text(size) for size in (gpu.free_bytes, gpu.memory_bytes))
             # A name is still valid after a restart, and so is the number among GPUs of the same name.
             value = gpu.name if names.count(gpu.name) == 1 else f"cuda:{index}"
             self._box.addItem(words.format(name=gpu.name, free=free, all=total), value)
@@ -231,10 +232,6 @@ class ProcessorEditor(SettingEditor):
         if self._box.findData(chosen) < 0:
             self._box.addItem(chosen, chosen)
         self._box.setCurrentIndex(self._box.findData(chosen))
-
-
-def _memory(num_bytes: int) -> str:
-    return QLocale().formattedDataSize(num_bytes, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
 
 
 _EDITORS: dict[type[Setting[Any]], Callable[[Any], SettingEditor]] = {

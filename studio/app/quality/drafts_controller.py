@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
+from studio.app.widgets.dialogs import open_dialog
 
 
 class DraftsController(QObject):
@@ -22,12 +23,11 @@ class DraftsController(QObject):
 
     def make_final(self) -> None:
         """Speak the chosen takes of the selected lines exactly, if they are drafts."""
-        if not self._session.finish_drafts(self._script.selected_line_ids):
+        if not self._session.synthesis.finish_drafts(self._script.selected_line_ids):
             self.message.emit(self.tr("The selected lines have no draft that can be made final."))
 
     def open_quality(self) -> None:
         from studio.app.quality.quality_dialog import QualityDialog  # noqa: PLC0415 - on demand
 
         dialog = QualityDialog(self._session.editor, self._window)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)

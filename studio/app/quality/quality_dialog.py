@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QLabel, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioButton, QVBoxLayout, QWidget
 
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.widgets.controls import text_label
 from studio.model.options import Quality
 from studio.project.changes import EditDetails
 
@@ -30,14 +31,15 @@ class QualityDialog(QDialog):
             button.setChecked(editor.script.details.quality is quality)
             self.buttons.addButton(button, index)
             rows.addWidget(button)
-            rows.addWidget(_quiet(quality_description(quality)))
+            rows.addWidget(text_label(quality_description(quality), "quiet"))
         rows.addWidget(
-            _quiet(
+            text_label(
                 self.tr(
                     "Applies to new takes of lines without a quality of their own. The distance is measured on this "
                     "computer at first use. Takes that are not exact are marked; Speak > Make drafts final speaks them "
                     "again exactly, with the same reading."
-                )
+                ),
+                "quiet",
             )
         )
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -50,9 +52,3 @@ class QualityDialog(QDialog):
         if chosen is not before.quality:
             self._editor.push(EditDetails(replace(before, quality=chosen)), self.tr("Change quality"))
         super().accept()
-
-
-def _quiet(words: str) -> QLabel:
-    label = QLabel(words, wordWrap=True)
-    label.setProperty("role", "quiet")
-    return label

@@ -28,11 +28,10 @@ from PySide6.QtWidgets import (
 from studio.app.checking.verdicts import VerdictMark
 from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, VERDICT_ROLE, Index
 from studio.app.script.style_list import StyleList
-from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import SELECTION_BAR
-from studio.app.voices.voice_items import fill_voice_box, row_of_voice
+from studio.app.voices.voice_items import VoiceNames, fill_voice_box, row_of_voice
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line, LineState, LineStyle
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QTimer
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QSizePolicy,
+    QWidget,
+)
 
 from studio.app.script.filtering import LineFilter
 from studio.app.script.line_model import LineModel
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.script_bar import ScriptBar
 from studio.app.script.script_view import ScriptView
-from studio.app.theme.icons import icon
+from studio.app.widgets.controls import icon_button, text_label
 from studio.project.lines import LineState, LineStyle
 from studio.voices.voice import name_key
 
@@ -21,7 +28,7 @@ _VOICE, _CHARACTER = "voice", "character"
 _MIN_COMBO_LETTERS = 8
 
 
-class FilterBar(QWidget):
+class FilterBar(ScriptBar):
     """Hidden until it is opened; closing it shows all lines again."""
 
     def __init__(
@@ -50,27 +57,18 @@ class FilterBar(QWidget):
         self._needs_review.setToolTip(self.tr("Lines whose take has problems that you have not accepted"))
         self._speaks_shown = QCheckBox(self.tr("Speak only these"))
         self._speaks_shown.setToolTip(self.tr("“Speak all changed lines” leaves out the lines that are not shown"))
-        self._found = QLabel()
-        self._found.setProperty("role", "quiet")
-        self._close = QToolButton(autoRaise=True)
-        self._close.setIcon(icon("close"))
-        self._close.setToolTip(self.tr("Show all lines (Esc)"))
-        self._close.setAccessibleName(self.tr("Show all lines"))
+        self._found = text_label("", "quiet", wraps=False)
+        self._close = icon_button(
+            "close", self.tr("Show all lines (Esc)"), self.close_bar, name=self.tr("Show all lines")
+        )
         self._update_timer = QTimer(self)  # combines many changes into one update
         self._update_timer.setSingleShot(True)
         self._update_timer.timeout.connect(self._update)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
-        rows: tuple[tuple[QWidget, ...], ...] = (
+        self._found.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._lay_out(
             (self._text, self._who, self._state, self._style, self._close),
             (self._needs_review, self._has_note, self._speaks_shown, self._found),
         )
-        for widgets in rows:
-            row = QHBoxLayout()
-            for widget in widgets:
-                row.addWidget(widget, 1 if widget is self._text else 0)
-            layout.addLayout(row)
-        row.addStretch(1)
         self._connect(line_statuses)
         self.hide()
 
@@ -80,7 +78,6 @@ class FilterBar(QWidget):
             box.activated.connect(self._update)
         self._has_note.toggled.connect(self._update)
         self._needs_review.toggled.connect(self._update)
-        self._close.clicked.connect(self.close_bar)
         self._editor.script_changed.connect(self._update_later)
         self._editor.project_replaced.connect(self.close_bar)
         line_statuses.changed.connect(self._update_later)
@@ -192,18 +189,8 @@ class FilterBar(QWidget):
 
     # Qt.
 
-    def event(self, event: QEvent) -> bool:
-        # Esc closes the bar and does not trigger shortcuts of the window.
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if event.type() == QEvent.Type.ShortcutOverride and is_escape:
-            event.accept()
-            return True
-        return super().event(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() == Qt.Key.Key_Escape:
-            self.close_bar()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
             self._view.setFocus()
         else:
             super().keyPressEvent(event)

@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton, QWidget
 
 from studio.app.script.edits import Match, find_matches, replace_matches
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.script_bar import ScriptBar
 from studio.app.script.script_view import ScriptView
-from studio.app.theme.icons import icon
+from studio.app.widgets.controls import icon_button, text_label
 from studio.project.lines import Line
 from studio.project.script import Script
 
 
-class FindBar(QWidget):
+class FindBar(ScriptBar):
     """Searches the script and replaces matches. ``view`` highlights the matches while the bar is open."""
 
     message = Signal(str)  # for the status bar
@@ -51,18 +52,15 @@ class FindBar(QWidget):
         self._is_case_sensitive.setText("Aa")
         self._is_case_sensitive.setToolTip(self.tr("Match case"))
         self._is_case_sensitive.setAccessibleName(self.tr("Match case"))
-        self._searches_details = self._button(self.tr("Also find voices, styles, file names and notes"), "more")
+        self._searches_details = icon_button("more", self.tr("Also find voices, styles, file names and notes"))
         self._searches_details.setCheckable(True)
-        self._previous = self._button(self.tr("Previous match"), "up")
-        self._next = self._button(self.tr("Next match"), "down")
-        self._close = self._button(self.tr("Close"), "close")
-        self._found = QLabel()
-        self._found.setProperty("role", "quiet")
+        self._previous = icon_button("up", self.tr("Previous match"), partial(self._go, -1))
+        self._next = icon_button("down", self.tr("Next match"), partial(self._go, 1))
+        self._close = icon_button("close", self.tr("Close"), self.close_bar)
+        self._found = text_label("", "quiet", wraps=False)
         self._replace = QPushButton(self.tr("Replace"))
         self._replace_all = QPushButton(self.tr("Replace all"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
-        for widgets in (
+        self._lay_out(
             (
                 self._find,
                 self._is_case_sensitive,
@@ -73,11 +71,7 @@ class FindBar(QWidget):
                 self._close,
             ),
             (self._replacement, self._replace, self._replace_all),
-        ):
-            row = QHBoxLayout()
-            for widget in widgets:
-                row.addWidget(widget)
-            layout.addLayout(row)
+        )
         # Both fields come first in the tab order, before the buttons between them.
         first = (
             self._find, self._replacement, self._replace, self._replace_all, self._is_case_sensitive,
@@ -93,12 +87,9 @@ class FindBar(QWidget):
         self._searches_details.toggled.connect(self._restart)
         self._is_case_sensitive.toggled.connect(self._restart)
         self._find.returnPressed.connect(partial(self._go, 1))
-        self._next.clicked.connect(partial(self._go, 1))
-        self._previous.clicked.connect(partial(self._go, -1))
         self._replacement.returnPressed.connect(self._replace_current)
         self._replace.clicked.connect(self._replace_current)
         self._replace_all.clicked.connect(self._replace_matches)
-        self._close.clicked.connect(self.close_bar)
         self._editor.script_changed.connect(self._on_script_changed)
         self._editor.project_replaced.connect(self._restart)
 
@@ -225,26 +216,3 @@ class FindBar(QWidget):
             self._found.setAccessibleName(words)
             if words:
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._found, words))
-
-    # Qt.
-
-    def event(self, event: QEvent) -> bool:
-        # Esc closes the bar and does not trigger shortcuts of the window.
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if event.type() == QEvent.Type.ShortcutOverride and is_escape:
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() == Qt.Key.Key_Escape:
-            self.close_bar()
-        else:
-            super().keyPressEvent(event)
-
-    def _button(self, name: str, icon_name: str) -> QToolButton:
-        button = QToolButton(autoRaise=True)
-        button.setIcon(icon(icon_name))
-        button.setToolTip(name)
-        button.setAccessibleName(name)
-        return button

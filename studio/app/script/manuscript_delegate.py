@@ -33,11 +33,11 @@ from studio.app.script.style_list import StyleList
 from studio.app.script.text_delegate import TextDelegate
 from studio.app.script.text_field import TextField
 from studio.app.script.text_painting import text_marks
-from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
 from studio.app.theme.voice_colors import voice_color, voice_initial
+from studio.app.voices.voice_items import VoiceNames
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.app.widgets.waveform_painting import paint_bars

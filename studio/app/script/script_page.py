@@ -111,6 +111,11 @@ class ScriptPage(QWidget):
         return [script.line(line_id) for line_id in self.selected_line_ids if line_id in script.index_of]
 
     @property
+    def selected_take_ids(self) -> list[str]:
+        """The chosen takes of the selected lines."""
+        return [line.chosen_take for line in self.selected_lines if line.chosen_take is not None]
+
+    @property
     def current_line(self) -> Line | None:
         line_id = self.view.current_line_id
         return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None

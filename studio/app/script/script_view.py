@@ -45,9 +45,9 @@ from studio.app.script.row_order import RowOrder
 from studio.app.script.style_list import StyleList
 from studio.app.script.table_columns import TableColumns
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
-from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.sizes import GRID
+from studio.app.voices.voice_items import VoiceNames
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Heading, Line
 from studio.project.text_places import TextRange

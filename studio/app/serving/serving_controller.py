@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from studio import paths
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.errors import IncompleteInstallation, StudioError, WorkerDied
 from studio.settings import SERVICE_PORT
@@ -140,7 +140,7 @@ class ServingController(QObject):
 
     async def _start_after(self, old: ServiceThread | None) -> None:
         if old is not None:
-            await in_background(old.wait, _STOP_SECONDS)
+            await run_in_thread(old.wait, _STOP_SECONDS)
         if self._is_on and self._thread is None:
             self._start_thread()
             self.changed.emit()
@@ -148,7 +148,7 @@ class ServingController(QObject):
     async def finished(self) -> None:
         """Wait for the end of the service after ``release``, for a limited time."""
         if self._ending is not None:
-            await in_background(self._ending.wait, _STOP_SECONDS)
+            await run_in_thread(self._ending.wait, _STOP_SECONDS)
 
 
 def _notification(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.error_text import error_message
 from studio.app.models.model_text import size_text
 from studio.app.notifications import NotificationBar
@@ -66,15 +66,15 @@ class LanguageNotices(QObject):
     async def _help_for(self, held: HeldLines) -> tuple[str, Callable[[], object] | None, bool]:
         """Return label and action of the button for a model that supports all languages, and whether it downloads."""
         models = models_speaking(held.languages)
-        installed = await in_background(self._session.services.find_models)
+        installed = await run_in_thread(self._session.services.find_models)
         usable = next((model.name for model in models if model.name in installed), None)
         if usable is not None:
             return self.tr("Use {name}").format(name=usable), lambda: self.model_chosen.emit(usable), False
-        machine = await in_background(self._probe)
+        machine = await run_in_thread(self._probe)
         advice = recommend_model(machine, models)
-        if advice is None or self._session.models.task_of(advice.model.name) is not None:
+        if advice is None or self._session.parts.models.task_of(advice.model.name) is not None:
             return "", None, False
-        return self._download_text(advice.model), lambda: self._session.models.install(advice.model.name), True
+        return self._download_text(advice.model), lambda: self._session.parts.models.install(advice.model.name), True
 
     def _download_text(self, model: KnownModel) -> str:
         words = self.tr("Download {name} ({size})")
@@ -86,7 +86,7 @@ class LanguageNotices(QObject):
             check.allow_all()
         else:
             check.allow(line_ids)
-        self._session.speak([line_id for line_id in line_ids if project.has_line(line_id)])
+        self._session.synthesis.speak([line_id for line_id in line_ids if project.has_line(line_id)])
 
     def _hide(self) -> None:
         """Remove the notice once no line is held back, for example because the lines were edited."""

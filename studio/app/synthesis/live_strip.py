@@ -8,14 +8,14 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.models.model_text import memory_text
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
-from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
+from studio.app.widgets.controls import icon_button
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.catalog.machine import GpuMemory, list_gpus, process_memory_bytes
 from studio.pipeline.request import SynthesisReport
@@ -36,11 +36,7 @@ class LiveStrip(QFrame):
         self.now = ElidedLabel()
         self.last_line = ElidedLabel()
         self.memory = ElidedLabel()
-        close = QToolButton(autoRaise=True)
-        close.setIcon(icon("close"))
-        close.setToolTip(self.tr("Close"))
-        close.setAccessibleName(self.tr("Close live figures"))
-        close.clicked.connect(self.closed)
+        close = icon_button("close", self.tr("Close"), self.closed, name=self.tr("Close live figures"))
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID, 2, GRID // 2, 2)
         row.setSpacing(2 * GRID)

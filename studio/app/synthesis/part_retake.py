@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.take_synthesis import FindVoice
@@ -62,7 +62,7 @@ class PartRetake:
                 "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
             )
         description = await bridge.ready()
-        voice = await in_background(find_voice, line.voice)
+        voice = await run_in_thread(find_voice, line.voice)
         seed = secrets.randbelow(_MAX_SEED) if line.seed is None else line.seed + take.number
         request = synthesis_request(
             replace(line, text=self._text, speed=take.parameters.speed, seed=seed, quality=None),
@@ -81,14 +81,14 @@ class PartRetake:
         if self._is_cancelled or not chunks or not project.has_line(line.id):
             return None
         part = resample_steeply(np.concatenate(chunks), description.sample_rate, take.sample_rate)
-        recording = await in_background(project.recording_of, take.id)
+        recording = await run_in_thread(project.recording_of, take.id)
         start, end = self._joins(recording)
-        samples = await in_background(
+        samples = await run_in_thread(
             lambda: replace_part(recording, part, take.sample_rate, start_seconds=start, end_seconds=end)
         )
         recorder = project.begin_take(line.id, replace(take.parameters, seed=seed, odd_length=None), take.sample_rate)
         recorder.append(samples)
-        made = await in_background(recorder.finish)
+        made = await run_in_thread(recorder.finish)
         if not project.has_line(line.id):
             return None
         made = replace(made, trim_start_seconds=take.trim_start_seconds, trim_end_seconds=take.trim_end_seconds)

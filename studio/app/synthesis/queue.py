@@ -162,11 +162,11 @@ class SynthesisQueue(QObject):
         return rest / max(1, len(self._tasks))  # the rates were measured with this many concurrent jobs
 
     def speak(
-        self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False, has_other_seed: bool = False
+        self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False, varies_seed: bool = False
     ) -> list[SynthesisJob]:
         """Add ``num_takes`` jobs for each line, with random seeds where the line has none.
 
-        With ``has_other_seed``, a line with a seed is spoken with another seed, which is derived from it.
+        If ``varies_seed``, a line with a seed is spoken with another seed, which is derived from it.
         """
         added: list[SynthesisJob] = []
         for line_id in line_ids:
@@ -174,7 +174,7 @@ class SynthesisQueue(QObject):
             jobs: list[SynthesisJob] = []
             for index in range(num_takes):
                 seed = secrets.randbelow(_MAX_DRAWN_SEED) if line.seed is None or index else line.seed
-                if has_other_seed and line.seed is not None and not index:
+                if varies_seed and line.seed is not None and not index:
                     seed = retry_seed(line.seed, self._num_takes(line_id))
                 job = SynthesisJob(line_id, line.text, seed, is_urgent=goes_first and not added and not jobs)
                 job.batch = jobs[0].batch if jobs else job.batch

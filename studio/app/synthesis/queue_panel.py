@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QMenu,
     QProgressBar,
     QPushButton,
@@ -24,6 +23,7 @@ from studio.app.error_text import format_error
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import duration_text
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
@@ -58,8 +58,7 @@ class QueuePanel(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self._list.setColumnWidth(0, 130)
         self._list.setColumnWidth(1, 150)
-        self._summary = QLabel()
-        self._summary.setProperty("role", "quiet")
+        self._summary = text_label("", "quiet", wraps=False)
         # The text must not determine the minimum width of the window.
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._copy = CopyReportButton()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.streaming_audio import StreamingAudio
@@ -29,11 +29,13 @@ from studio.pipeline.request import (
 )
 from studio.project.changes import AddTake
 from studio.project.dictionary import PronunciationDictionary
+from studio.project.fingerprint import voice_key
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
 from studio.project.requests import final_request, has_reading, synthesis_request, take_parameters
 from studio.project.takes import Take
+from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
     from studio.text.styles import Styles
@@ -58,6 +60,12 @@ class ResolvedVoice:
 
 
 FindVoice = Callable[[str], ResolvedVoice]
+
+
+def find_voice(library: VoiceLibrary, name: str) -> ResolvedVoice:
+    """Callable from any thread. Raises ``VoiceNotFound``."""
+    voice = library.get(name)
+    return ResolvedVoice(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
 
 
 class SpeechRateEstimator:
@@ -176,7 +184,7 @@ class TakeSynthesis(QObject):
         self.progressed.emit("load", 0.0)
         description = await self._unless_stopped(bridge.ready())
         voice_name = self._draft.parameters.voice_name if self._draft is not None else ""
-        voice = await in_background(find_voice, voice_name or line.voice)
+        voice = await run_in_thread(find_voice, voice_name or line.voice)
         if description is None or self._stopped.is_set():
             return None
         project = editor.project
@@ -229,20 +237,20 @@ class TakeSynthesis(QObject):
         if self.source is not None:
             from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - after the first paint
 
-            self._expected_seconds = await in_background(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
+            self._expected_seconds = await run_in_thread(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
             return ConversionRequest(
                 self.source, voice, speed=line.speed, seed=self.seed, quality=line.quality or quality
             )
         if self._draft is not None:
             _require_model_of(self._draft, description)
-            evidence = await in_background(project.evidence_of, self._draft.id)
+            evidence = await run_in_thread(project.evidence_of, self._draft.id)
             if not has_reading(evidence):
                 raise UnusableSetting(
                     "The speech tokens of this draft are not stored, as it was edited or joined.",
                     remedy="Speak the line again.",
                 )
             return final_request(self._draft, evidence, voice=voice, keeps_leading_silence=self._keeps_leading_silence)
-        styles = await in_background(_styles_of, description) if line.style.preset else None
+        styles = await run_in_thread(_styles_of, description) if line.style.preset else None
         return synthesis_request(
             line,
             dictionary,
@@ -273,15 +281,15 @@ class TakeSynthesis(QObject):
         """Save the audio as a take, complete or not, unless the line has been deleted."""
         is_removed = not editor.project.has_line(self.line.id)
         if is_removed and (self._snapshot_dictionary is None or self.report is None):
-            await in_background(recorder.discard)
+            await run_in_thread(recorder.discard)
             return None
         if self.report is not None:
             if self.source is None:
                 self._rate_estimator.add(self.line.text, self.report)
             report = self.report
-            take: Take | None = await in_background(lambda: recorder.finish(report, num_underruns=self.num_underruns()))
+            take: Take | None = await run_in_thread(lambda: recorder.finish(report, num_underruns=self.num_underruns()))
         else:
-            take = await in_background(lambda: recorder.stop(num_underruns=self.num_underruns()))
+            take = await run_in_thread(lambda: recorder.stop(num_underruns=self.num_underruns()))
         if take is None or not editor.project.has_line(self.line.id):
             return take if self._snapshot_dictionary is not None else None
         line = editor.project.line(self.line.id)

@@ -21,7 +21,6 @@ class TaskReporter(QObject):
         str, object, bool
     )  # text (may be empty), progress (0..1 or None), whether it can be cancelled
     message_changed = Signal(str)
-    model_task_changed = Signal(str, object)  # text (empty if there is none), progress (0..1 or None)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +38,7 @@ class TaskReporter(QObject):
         self._update_timer.timeout.connect(self.show)
         session.queue.job_changed.connect(self._on_job_changed)
         session.queue.became_idle.connect(self.show)
-        session.transport.ended.connect(self.show)
+        session.playback.player.ended.connect(self.show)
 
     def _on_job_changed(self) -> None:
         self._update_timer.start()
@@ -58,10 +57,6 @@ class TaskReporter(QObject):
         self._document_task = words
         self.show()
 
-    def show_model_task(self, words: str | None, share: float | None) -> None:
-        """Show a task of the Models page. It can be cancelled only on that page."""
-        self.model_task_changed.emit(words or "", share)
-
     def show(self) -> None:
         task = self._task()
         if task:
@@ -69,7 +64,7 @@ class TaskReporter(QObject):
             self.task_changed.emit(*task)
         elif not self._message.isActive():
             self.task_changed.emit("", None, False)
-        is_waiting = self._session.transport.starts_in_seconds is not None
+        is_waiting = self._session.playback.player.starts_in_seconds is not None
         if is_waiting != self._countdown.isActive():
             self._countdown.start() if is_waiting else self._countdown.stop()
 
@@ -98,7 +93,7 @@ class TaskReporter(QObject):
             case _:
                 words = self.tr("Speaking line {number}")
         text = words.format(number=number)
-        seconds = self._session.transport.starts_in_seconds
+        seconds = self._session.playback.player.starts_in_seconds
         if seconds is not None and seconds > 0.5:  # shorter waits are not worth mentioning
             text += ", " + self.tr("playback starts in {seconds:.0f} s").format(seconds=seconds)
         num_others = len(self._session.queue.running) - 1
@@ -133,7 +128,7 @@ class LengthNotices(QObject):
 
     def _speak(self, line_id: str) -> None:
         if self._session.editor.project.has_line(line_id):
-            self._session.speak([line_id])
+            self._session.synthesis.speak([line_id])
 
 
 class StyleNotices(QObject):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
-from studio.app.default_folders import default_folder
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES
+from studio.app.widgets.dialogs import choose_file, default_folder
 from studio.errors import VoiceNotFound
 from studio.project.lines import Line, new_id
 
@@ -31,18 +31,13 @@ class VoiceConversionController(QObject):
         if voice is None:
             return
         title = self.tr("Convert a recording to the voice {voice}").format(voice=voice)
-        dialog = QFileDialog(self._window, title, default_folder(QStandardPaths.StandardLocation.MusicLocation))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
-        dialog.setNameFilters(
-            [
-                self.tr("Audio files ({patterns})").format(patterns=patterns),
-                self.tr("All files ({patterns})").format(patterns="*"),
-            ]
+        filters = (
+            self.tr("Audio files ({patterns})").format(patterns=patterns),
+            self.tr("All files ({patterns})").format(patterns="*"),
         )
-        dialog.fileSelected.connect(lambda chosen: self.speak(Path(chosen)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
+        choose_file(self._window, title, self.speak, folder=folder, filters=filters)
 
     def speak(self, recording: Path) -> None:
         """Convert ``recording`` to the voice of the current line, in a new line below it."""
@@ -51,7 +46,7 @@ class VoiceConversionController(QObject):
             return
         line = Line(id=new_id(), text=recording.stem, voice=voice, pause_after_seconds=current.pause_after_seconds)
         self._script.insert_recording(line)
-        self._session.speak_recording(line.id, recording)
+        self._session.synthesis.convert_recording(line.id, recording)
 
     def _voice(self) -> str | None:
         line = self._script.current_line

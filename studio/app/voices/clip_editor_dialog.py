@@ -11,22 +11,22 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
+from studio.app.playback.play_button import PlayButton
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.voices.new_voices import ClipAssessment, ClipSuggestion
 from studio.app.voices.transcript_comparison import Transcribe
 from studio.app.voices.voice_details import DetailsForm
 from studio.app.voices.voice_text import GRADE_ICONS, aspect_name, finding_text, grade_color, grade_name
+from studio.app.widgets.controls import icon_button, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
@@ -112,11 +112,10 @@ class ClipEditorDialog(QDialog):
         self._waveform = WaveformView(self)
         self._waveform.setMinimumHeight(150)
         self._waveform.setAccessibleName(self.tr("Recording with selection"))
-        self._listen = QPushButton(icon("play"), "", self)
+        self._listen = PlayButton(self.tr("Play selection"), player, self)
         self._report_view = ClipReportView(self)
         self._form = DetailsForm(self)
-        self._kept = QLabel(self)
-        self._kept.setProperty("role", "quiet")
+        self._kept = text_label("", "quiet", wraps=False)
         self._problem = ErrorLine(self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._create = self._buttons.addButton(self.tr("Create voice"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -160,11 +159,7 @@ class ClipEditorDialog(QDialog):
             ("zoom-selection", self.tr("Zoom to selection"), self._waveform.zoom_to_selection),
             ("zoom-fit", self.tr("Show all"), self._waveform.zoom_to_fit),
         ):
-            tool = QToolButton(self, autoRaise=True)
-            tool.setIcon(icon(name))
-            tool.setToolTip(tip)
-            tool.setAccessibleName(tip)
-            tool.clicked.connect(action)
+            tool = icon_button(name, tip, action, parent=self)
             tools.addWidget(tool)
             self.setTabOrder(before, tool)
             before = tool
@@ -204,7 +199,7 @@ class ClipEditorDialog(QDialog):
         self._waveform.seek_requested.connect(self._play_from)
         self._timer.timeout.connect(self._assess)
         # Listening.
-        self._listen.clicked.connect(self._on_listen_clicked)
+        self._listen.play_wanted.connect(lambda: self._play_from(self.window_of_clip.start_seconds))
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(self._on_play_ended)
         self._player.failed.connect(self.show_problem)
@@ -217,7 +212,6 @@ class ClipEditorDialog(QDialog):
         self._waveform.show_peaks(self.suggestion.peaks)
         self._form.fill(VoiceDetails(self.suggestion.name, self.suggestion.transcript))
         self._select_suggestion()
-        self._on_play_ended()
         self._form.name.setFocus()
         self._form.name.selectAll()
 
@@ -258,23 +252,13 @@ class ClipEditorDialog(QDialog):
         self._problem.show_error(self._refusal)
         self._create.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
 
-    def _on_listen_clicked(self) -> None:
-        if self._player.is_playing:
-            self._player.stop()
-        else:
-            self._play_from(self.window_of_clip.start_seconds)
+    def _on_play_ended(self) -> None:
+        self._waveform.set_cursor(None)
 
     def _play_from(self, seconds: float) -> None:
         window = self.window_of_clip
         is_inside = window.start_seconds <= seconds < window.end_seconds
         self._player.play_clip(self.suggestion.recording, seconds, window.end_seconds if is_inside else None)
-        self._listen.setText(self.tr("Stop"))
-        self._listen.setIcon(icon("stop"))
-
-    def _on_play_ended(self) -> None:
-        self._listen.setText(self.tr("Play selection"))
-        self._listen.setIcon(icon("play"))
-        self._waveform.set_cursor(None)
 
     def show_problem(self, error: StudioError) -> None:
         """Show why the voice cannot be created or played."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.app.background import in_background
+from studio.app.background import run_in_thread
 from studio.app.voices.voice_text import language_of
 from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
@@ -139,8 +139,8 @@ async def import_spk2info(
         created.refused.extend(written.refused)
         for stored in written.voices:
             try:
-                name = await in_background(library.unique_name, suggest_name(stored.name, path.stem))
-                addition = await in_background(
+                name = await run_in_thread(library.unique_name, suggest_name(stored.name, path.stem))
+                addition = await run_in_thread(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
             except StudioError as error:

@@ -28,7 +28,6 @@ class VoicesPanel(QWidget):
 
     voice_chosen = Signal(str)  # name of the voice to assign to the selected lines
     voice_renamed = Signal(str, str)  # old name, new name; also emitted on undo
-    voice_removed = Signal(str)
     voices_changed = Signal()
     clip_started = Signal()  # the clip of a voice is about to be played
     status_message = Signal(str)
@@ -122,13 +121,6 @@ class VoicesPanel(QWidget):
         """Stop playing a clip."""
         self._list.stop()
 
-    def set_busy(self, is_busy: bool) -> None:
-        """Pause preparation while lines are being spoken."""
-        if is_busy:
-            self.preparation.pause()
-        else:
-            self.preparation.resume()
-
     def refresh(self) -> None:
         """Read the library in the background, then show it unless it is being read again."""
         self._num_reads += 1
@@ -200,7 +192,6 @@ class VoicesPanel(QWidget):
         self._edits.renamed.connect(self.voice_renamed)
         self._edits.renamed.connect(self.preparation.rename)
         self._edits.renamed.connect(self._on_renamed_in_library)
-        self._edits.removed.connect(self.voice_removed)
         self._edits.removed.connect(self.preparation.discard)
         self._edits.added.connect(self.preparation.request)
         self._edits.added.connect(self._on_added)

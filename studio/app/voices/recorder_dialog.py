@@ -13,16 +13,17 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
+from studio.app.playback.play_button import PlayButton
 from studio.app.theme.icons import icon
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.voices.voice_text import join_sentences
+from studio.app.widgets.controls import icon_button, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
@@ -52,10 +53,7 @@ class RecorderDialog(QDialog):
         self.resize(fit_to_screen(640, 520))
         self._devices = QComboBox(self)
         self._devices.setAccessibleName(self.tr("Microphone"))
-        self._refresh = QToolButton(self)
-        self._refresh.setIcon(icon("retry"))
-        self._refresh.setToolTip(self.tr("Refresh microphones"))
-        self._refresh.setAccessibleName(self._refresh.toolTip())
+        self._refresh = icon_button("retry", self.tr("Refresh microphones"), self._on_refresh, parent=self)
         self._reads = QCheckBox(self.tr("Read this text aloud:"), self)
         self._reads.setChecked(True)
         self._reads.setToolTip(self.tr("Uses the text as the transcript, for a closer likeness"))
@@ -69,7 +67,7 @@ class RecorderDialog(QDialog):
         self._stops_after_silence = QCheckBox(self.tr("Stop after 2 s silence"), self)
         self._stops_after_silence.setChecked(True)
         self._record = QPushButton(icon("record"), "", self)
-        self._listen = QPushButton(icon("play"), self.tr("Play"), self)
+        self._listen = PlayButton(self.tr("Play"), player, self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._use = self._buttons.addButton(self.tr("Use this recording"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
@@ -101,8 +99,7 @@ class RecorderDialog(QDialog):
         devices.addWidget(self._devices, 1)
         devices.addWidget(self._refresh)
         words = self.tr("Three to ten seconds are enough. Record in a quiet room, about 10 cm from the microphone.")
-        hint = QLabel(words, self, wordWrap=True)
-        hint.setProperty("role", "quiet")
+        hint = text_label(words, "quiet")
         font = self._state.font()
         font.setPointSizeF(1.5 * font.pointSizeF())
         self._state.setFont(font)
@@ -127,7 +124,6 @@ class RecorderDialog(QDialog):
     def _connect_signals(self) -> None:
         # The microphone.
         self._devices.activated.connect(self._on_device_chosen)
-        self._refresh.clicked.connect(self._on_refresh)
         self._session.heard.connect(self._meter.on_samples)
         self._session.state_changed.connect(self._on_state_changed)
         self._session.counted.connect(self._on_counted)
@@ -137,7 +133,7 @@ class RecorderDialog(QDialog):
         self._record.clicked.connect(self._on_record_clicked)
         self._stops_after_silence.toggled.connect(self._session.stop_after_silence)
         self._reads.toggled.connect(self._text.setEnabled)
-        self._listen.clicked.connect(self._on_listen_clicked)
+        self._listen.play_wanted.connect(lambda: self._play_from(0.0))
         self._waveform.seek_requested.connect(self._play_from)
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(self._on_play_ended)
@@ -225,22 +221,12 @@ class RecorderDialog(QDialog):
         self._meter.reset()
         self._problem.show_error(error)
 
-    def _on_listen_clicked(self) -> None:
-        if self._player.is_playing:
-            self._player.stop()
-        else:
-            self._play_from(0.0)
+    def _on_play_ended(self) -> None:
+        self._waveform.set_cursor(None)
 
     def _play_from(self, seconds: float) -> None:
         if self._session.recording is not None:
             self._player.play_clip(self._session.recording, seconds)
-            self._listen.setText(self.tr("Stop"))
-            self._listen.setIcon(icon("stop"))
-
-    def _on_play_ended(self) -> None:
-        self._listen.setText(self.tr("Play"))
-        self._listen.setIcon(icon("play"))
-        self._waveform.set_cursor(None)
 
     def _show_state(self, words: str) -> None:
         self._state.setText(words)

@@ -14,6 +14,7 @@ from studio.app.background import run_in_background
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.translation import join_phrases
+from studio.app.widgets.controls import text_label
 from studio.audio.waveform import Waveform
 from studio.errors import RecognizerNotFound, UnrecognizedVoice
 from studio.take_checks.records import Difference, DifferenceKind, Transcript
@@ -46,8 +47,7 @@ class TranscriptComparison(QWidget):
         self.use = QPushButton(self.tr("Use this transcript"))
         self.use.setAutoDefault(False)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MILLISECONDS)
-        title = QLabel(self.tr("Transcript"))
-        title.setProperty("role", "title")
+        title = text_label(self.tr("Transcript"), "title", wraps=False)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(title)

@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.voices.transcript_comparison import Transcribe, TranscriptComparison
+from studio.app.voices.voice_items import read_clip
 from studio.app.voices.voice_text import LANGUAGE_NAMES, language_name, language_of
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.audio.waveform import Waveform
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import MAX_NAME
 
@@ -40,8 +41,7 @@ class DetailsForm(QWidget):
         self.name = QLineEdit(self, maxLength=MAX_NAME)
         self.name.setAccessibleName(self.tr("Voice name"))
         self.transcript = self._make_transcript()
-        self._mode_text = QLabel(self, wordWrap=True)
-        self._mode_text.setProperty("role", "quiet")
+        self._mode_text = text_label("", "quiet")
         self._language = self._make_languages()
         self._has_chosen_language = False
         self._notes = QLineEdit(self, placeholderText=self.tr("Optional"))
@@ -184,7 +184,7 @@ class EditDialog(QDialog):
         if transcribe is not None and voice.generation is None:
             run_in_background(
                 self,
-                partial(_read_clip, voice),
+                partial(read_clip, voice),
                 done=lambda clip: self._form.comparison.show_clip(clip, transcribe),
                 failed=lambda _: None,  # a missing clip is reported where the voice is used
             )
@@ -196,9 +196,3 @@ class EditDialog(QDialog):
     @property
     def details(self) -> VoiceDetails:
         return self._form.details
-
-
-def _read_clip(voice: Voice) -> Waveform:
-    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
-
-    return read_audio(voice.clip)

@@ -17,9 +17,9 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
-from studio.app.default_folders import default_folder
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.voice_edits import VoiceEdits
+from studio.app.widgets.dialogs import default_folder, open_dialog
 from studio.audio.media import MEDIA_SUFFIXES
 from studio.audio.output_device import PortAudioOutputs
 from studio.audio.recording import OpenInput, open_input
@@ -113,8 +113,7 @@ class VoiceImporter(QObject):
             ]
         )
         dialog.filesSelected.connect(lambda names: self._import_chosen([Path(name) for name in names]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def _import_chosen(self, paths: list[Path]) -> None:
         """Import ``paths`` and open the next file dialog in their folder."""
@@ -133,8 +132,7 @@ class VoiceImporter(QObject):
         dialog = RecorderDialog(session, self.make_player(self._window), self._window)
         session.setParent(dialog)
         dialog.accepted.connect(suggest)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     def reopen_recording(self, voice: Voice) -> None:
         """Open the clip editor with the clip of ``voice``, to create another voice from it."""

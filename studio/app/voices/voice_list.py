@@ -18,7 +18,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFileDialog,
     QLineEdit,
     QListView,
     QMenu,
@@ -30,7 +29,9 @@ from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
 from studio.app.voices.card_delegate import CardDelegate
 from studio.app.voices.voice_edits import VoiceEdits
+from studio.app.voices.voice_items import read_clip
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter
+from studio.app.widgets.dialogs import choose_target
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
@@ -192,7 +193,7 @@ class VoiceList(QListView):
             self.play_started.emit()
             self._show_playing(voice.name)
             run_in_background(
-                self, partial(_read_clip, voice), done=partial(self._play, voice.name), failed=self._on_unreadable
+                self, partial(read_clip, voice), done=partial(self._play, voice.name), failed=self._on_unreadable
             )
 
     def _play(self, name: str, clip: Waveform) -> None:
@@ -275,14 +276,9 @@ class VoiceList(QListView):
             return
         from studio.voices.voice_file import SUFFIX  # noqa: PLC0415 - after the first paint
 
-        dialog = QFileDialog(self, self.tr("Export {name}").format(name=voice.name))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Voices ({patterns})").format(patterns=f"*{SUFFIX}"))
-        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
-        dialog.selectFile(f"{voice.name}{SUFFIX}")
-        dialog.fileSelected.connect(lambda path: self.export_to(voice, Path(path)))
-        dialog.open()
+        title = self.tr("Export {name}").format(name=voice.name)
+        kind = self.tr("Voices ({patterns})").format(patterns=f"*{SUFFIX}")
+        choose_target(self, title, partial(self.export_to, voice), name=f"{voice.name}{SUFFIX}", kind=kind)
 
     def export_to(self, voice: Voice, path: Path) -> None:
         """Write ``voice`` to a ``.voice`` file."""
@@ -292,9 +288,3 @@ class VoiceList(QListView):
             done=lambda _: self.status_message.emit(self.tr("Saved {path}").format(path=path)),
             failed=self.failed.emit,
         )
-
-
-def _read_clip(voice: Voice) -> Waveform:
-    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
-
-    return read_audio(voice.clip)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.app.error_text import format_error
+from studio.app.widgets.controls import text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
@@ -17,8 +18,7 @@ class ErrorLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._error: StudioError | None = None
-        self._words = QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._words.setProperty("role", "bad")
+        self._words = text_label("", "bad", is_selectable=True)
         self.copy_report = CopyReportButton()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -57,10 +57,10 @@ def speak_all(bench: Bench) -> None:
 
 
 def wait_until_checked(bench: Bench) -> None:
-    queue, checker = bench.session.queue, bench.session.checker
+    queue, checker = bench.session.queue, bench.session.parts.checker
     bench.until(lambda: queue.jobs and all(job.state.is_over for job in queue.jobs) and not checker.num_waiting)
     bench.live(0.02)
-    assert not any(bench.session.retries.is_open(job.batch) for job in queue.jobs)
+    assert not any(bench.session.parts.retries.is_open(job.batch) for job in queue.jobs)
 
 
 def takes(bench: Bench, line: int = 0) -> tuple[Take, ...]:

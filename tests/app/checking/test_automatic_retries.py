@@ -72,12 +72,12 @@ def test_the_settings_limit_further_takes(make_bench: MakeBench) -> None:
     speak_all(bench)
     assert [len(takes(bench, line)) for line in range(3)] == [2, 2, 2]
     bench.settings.change({TAKE_CHECKS: "mark"})
-    bench.session.speak(["line0"])
+    bench.session.synthesis.speak(["line0"])
     wait_until_checked(bench)
     assert len(takes(bench)) == 3
     assert takes(bench)[-1].check.verdict is Verdict.BAD
     bench.settings.change({TAKE_CHECKS: "off"})
-    bench.session.speak(["line0"])
+    bench.session.synthesis.speak(["line0"])
     wait_until_checked(bench)
     assert takes(bench)[-1].check is None
 
@@ -96,7 +96,7 @@ def test_a_project_has_its_own_choices(make_bench: MakeBench) -> None:
 @pytest.mark.slow
 def test_several_takes_are_ranked_and_the_best_is_chosen(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[0]: 2}), TEXTS[:1])
-    bench.session.speak(["line0"], num_takes=4, is_heard=False)
+    bench.session.synthesis.speak(["line0"], num_takes=4, plays=False)
     wait_until_checked(bench)
     assert len(takes(bench)) == 4, "one of them is good"
     assert chosen(bench).number == 3
@@ -106,7 +106,7 @@ def test_the_choice_of_the_user_is_respected(make_bench: MakeBench) -> None:
     checks = FakeChecks({TEXTS[0]: 1}, is_held=True)
     bench = open_script(make_bench, checks, TEXTS[:1])
     other = bench.add_take(np.ones(100, np.float32))
-    bench.session.speak(["line0"])
+    bench.session.synthesis.speak(["line0"])
     bench.until(lambda: checks.requests)
     bench.session.editor.push(ChooseTake("line0", other.id), "Choose take")
     checks.is_held = False
@@ -122,7 +122,7 @@ def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: Make
     checks = FakeChecks({"one two drawl": 1}, is_held=True)
     bench = open_script(make_bench, checks, ["one two drawl"])
     editor = bench.session.editor
-    bench.session.speak(["line0"])
+    bench.session.synthesis.speak(["line0"])
     bench.until(lambda: checks.requests)
     (first,) = takes(bench)
     editor.push(EditLines({"line0": {"slot": Slot(1.0, 1.0 + first.audio_seconds - excess)}}), "Change slot")
@@ -141,7 +141,7 @@ def test_a_further_take_is_stretched_to_the_slot_like_the_first(make_bench: Make
 def test_an_edited_or_locked_line_is_not_spoken_again(make_bench: MakeBench, edit: dict[str, object]) -> None:
     checks = FakeChecks({TEXTS[0]: 9}, is_held=True)
     bench = open_script(make_bench, checks, TEXTS[:1])
-    bench.session.speak(["line0"])
+    bench.session.synthesis.speak(["line0"])
     bench.until(lambda: checks.requests)
     bench.session.editor.apply(EditLines({"line0": edit}))
     checks.is_held = False
@@ -154,7 +154,7 @@ def test_an_edited_or_locked_line_is_not_spoken_again(make_bench: MakeBench, edi
 def test_a_line_that_is_removed_during_its_check_does_no_harm(make_bench: MakeBench) -> None:
     checks = FakeChecks({TEXTS[0]: 9}, is_held=True)
     bench = open_script(make_bench, checks)
-    bench.session.speak(["line0", "line1"])
+    bench.session.synthesis.speak(["line0", "line1"])
     bench.until(lambda: checks.requests)
     bench.session.editor.apply(RemoveLines(("line0",)))
     checks.is_held = False
@@ -170,8 +170,8 @@ def test_a_cancelled_queue_speaks_nothing_again(make_bench: MakeBench) -> None:
     bench.until(lambda: checks.requests)
     bench.session.queue.cancel_all()
     bench.session.settings.change({TAKE_RETRIES: 1})
-    bench.session.checker.cancel()
-    bench.until(lambda: not bench.session.checker.num_waiting)
+    bench.session.parts.checker.cancel()
+    bench.until(lambda: not bench.session.parts.checker.num_waiting)
     bench.live(0.05)
     assert all(job.state.is_over for job in bench.session.queue.jobs)
     assert all(len(takes(bench, line)) <= 1 for line in range(3))
@@ -185,7 +185,7 @@ def test_speech_does_not_wait_for_checks(make_bench: MakeBench) -> None:
     bench.until(lambda: queue.jobs and all(job.state.is_over for job in queue.jobs))
     assert len(checks.requests) == 1
     assert [take.check for line in range(3) for take in takes(bench, line)] == [None, None, None]
-    assert bench.session.checker.num_waiting == 3
+    assert bench.session.parts.checker.num_waiting == 3
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def test_takes_that_were_not_checked_before_a_crash_are_checked_later(make_bench
     checks = FakeChecks({TEXTS[0]: 9})
     again = make_bench(checks=checks, project=Project.recover(draft), model=speaking_model())
     again.open_window()
-    again.until(lambda: len(checks.requests) == 3 and not again.session.checker.num_waiting)
+    again.until(lambda: len(checks.requests) == 3 and not again.session.parts.checker.num_waiting)
     assert [chosen(again, line).check.verdict for line in range(3)] == [Verdict.BAD, Verdict.GOOD, Verdict.GOOD]
     assert not again.session.queue.jobs, "nothing is spoken because a script was opened"
     assert checks.requests[0].evidence

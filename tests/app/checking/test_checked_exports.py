@@ -34,8 +34,8 @@ def export(bench: Bench, folder: Path) -> ExportTask:
 def confirm(bench: Bench, dialog: ExportDialog) -> ExportTask:
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
-    bench.until(lambda: bench.session.exports.current is not None)
-    task = bench.session.exports.current
+    bench.until(lambda: bench.session.parts.exports.current is not None)
+    task = bench.session.parts.exports.current
     assert task is not None
     return task
 
@@ -103,7 +103,7 @@ def test_a_waiting_export_can_be_cancelled(make_bench: MakeBench, tmp_path: Path
     assert task.state is ExportState.CANCELLED
     checks.is_held = False
     checks.release()
-    bench.until(lambda: not bench.session.checker.num_waiting)
+    bench.until(lambda: not bench.session.parts.checker.num_waiting)
     assert not (tmp_path / "target").exists()
 
 

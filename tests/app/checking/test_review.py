@@ -203,7 +203,7 @@ def test_a_script_gets_its_own_choices(make_bench: MakeBench) -> None:
     dialog.accept()
     editor = bench.session.editor
     assert editor.script.details.checks == ProjectCheckPolicy(CheckMode.MARK, 3)
-    assert bench.session.check_policy.mode is CheckMode.MARK
+    assert bench.session.parts.check_policy().mode is CheckMode.MARK
     bench.trigger("edit.undo")
     assert editor.script.details.checks == ProjectCheckPolicy()
 

@@ -46,16 +46,16 @@ def test_a_click_on_a_word_plays_from_it_and_marks_it_in_the_text(make_bench: Ma
     bench.until(lambda: bar.words.words)
     (place,) = (place for place, index in bar.words._lay_out() if index == 1)
     started: list[float] = []
-    bench.session.transport.moved.connect(started.append)
+    bench.session.playback.player.moved.connect(started.append)
     bench.loop.call_soon(
         lambda: QTest.mouseClick(bar.words, Qt.MouseButton.LeftButton, pos=place.center().toPoint() or QPoint())
     )
-    bench.until(lambda: bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.playback.player.is_playing)
     marked: list[tuple[str, TextRange]] = []
     bench.until(lambda: view.text_delegate.spoken_word and not marked.append(view.text_delegate.spoken_word))
     assert marked[0][0] == "line0"
     assert marked[0][1] in (TextRange(4, 7), TextRange(8, 13)), "not the first word"
-    bench.session.stop()
+    bench.session.playback.stop_and_cancel()
     bench.until(lambda: view.text_delegate.spoken_word is None)
 
 

@@ -274,8 +274,8 @@ def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     failures: list[object] = []
     pronunciation.failed.connect(failures.append)
     bench.loop.call_soon(pronunciation.play, DictionaryEntry("SQL", alias="one two three"), "Anna")
-    bench.until(lambda: session.transport.is_playing)
-    bench.until(lambda: not session.transport.is_playing)
+    bench.until(lambda: session.playback.player.is_playing)
+    bench.until(lambda: not session.playback.player.is_playing)
     assert len(bench.card.heard) == 3 * 2_400
     assert not session.editor.script.takes
     bench.loop.call_soon(pronunciation.play, DictionaryEntry("SQL", alias="x"), "Nobody")
@@ -293,8 +293,8 @@ def test_a_preview_uses_the_voice_of_the_line(bench: Any) -> None:
     page = dialog.project_page
     type_in(page, 0, ALIAS, "one two")
     bench.loop.call_soon(page.hear_button.click)
-    bench.until(lambda: session.transport.is_playing)
-    bench.until(lambda: not session.transport.is_playing)
+    bench.until(lambda: session.playback.player.is_playing)
+    bench.until(lambda: not session.playback.player.is_playing)
     assert len(bench.card.heard) == 2 * 2_400
     dialog.accept()
     assert session.editor.project.dictionary.entries == (DictionaryEntry("SQL", "one two"),)

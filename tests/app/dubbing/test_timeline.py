@@ -182,7 +182,7 @@ def test_play_with_guide_moves_the_playhead_and_stops(dub: Bench, tmp_path: Path
     dub.until(lambda: dubbing.guide.guide is not None)
     view.show_playhead(3.0)
     dub.loop.call_soon(dubbing.panel.play_button.click)
-    dub.until(lambda: dubbing.guide.is_playing and dub.session.transport.position_seconds > 0.0)
+    dub.until(lambda: dubbing.guide.is_playing and dub.session.playback.player.position_seconds > 0.0)
     dub.until(lambda: (view.playhead_seconds or 0.0) > 3.0)
     assert dubbing.panel.play_button.accessibleName() == "Stop"
     dub.loop.call_soon(dubbing.panel.play_button.click)

@@ -26,8 +26,8 @@ def begin_export(bench: Any) -> ExportTask:
     dialog = bench.window.findChild(ExportDialog)
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
-    bench.until(lambda: bench.session.exports.current is not None)
-    task = bench.session.exports.current
+    bench.until(lambda: bench.session.parts.exports.current is not None)
+    task = bench.session.parts.exports.current
     assert task is not None
     return task
 

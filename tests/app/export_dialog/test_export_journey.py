@@ -66,8 +66,8 @@ def begin_export(bench: Any) -> ExportTask:
     dialog = open_dialog(bench)
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
-    bench.until(lambda: bench.session.exports.current is not None)
-    return bench.session.exports.current
+    bench.until(lambda: bench.session.parts.exports.current is not None)
+    return bench.session.parts.exports.current
 
 
 @pytest.mark.slow

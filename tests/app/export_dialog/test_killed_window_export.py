@@ -48,7 +48,7 @@ def test_a_killed_export_is_completed_after_the_next_start(make_bench: Callable[
     bench.until(lambda: "interrupted" in bench.window.notices.words)
     assert f"{num_kept} of {NUM_LINES} lines spoken" in bench.window.notices.words
     bench.window.notices._offer.click()
-    task = bench.session.exports.current
+    task = bench.session.parts.exports.current
     assert task is not None
     bench.until(lambda: not task.state.is_running, 300)
 

@@ -133,7 +133,7 @@ def test_an_export_by_hand_replaces_it(interrupted: Bench, records: Path) -> Non
 
 def test_running_exports_and_damaged_records_are_not_offered(interrupted: Bench, records: Path) -> None:
     (old,) = records.iterdir()
-    task = interrupted.session.exports.current
+    task = interrupted.session.parts.exports.current
     assert task is not None
     running = write_record(records, task, process_ended=False)
     damaged = records / "damaged.json"

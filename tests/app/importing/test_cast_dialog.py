@@ -22,7 +22,7 @@ def cast(bench: Bench) -> Bench:
     for name in ("Anna", "Bert", "Carl"):
         bench.add_voice(name)
     bench.open_window()
-    bench.until(lambda: bench.session.styles.styles)
+    bench.until(lambda: bench.session.model_selection.styles.styles)
     return bench
 
 
@@ -70,7 +70,7 @@ def test_voices_and_styles_are_chosen_by_keys_and_kept_for_the_next_import(cast:
     dialog = import_dialogue(cast, tmp_path)
     press(cast, Qt.Key.Key_Down)
     assert dialog.voice_boxes[0].currentText() == "Carl"
-    style = cast.session.styles.styles[0]
+    style = cast.session.model_selection.styles.styles[0]
     dialog.style_boxes[0].setFocus()
     press(cast, Qt.Key.Key_Down)
     press(cast, Qt.Key.Key_Return)

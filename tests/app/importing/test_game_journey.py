@@ -63,7 +63,7 @@ def test_a_table_is_cast_with_a_few_keys_and_exported_with_its_folders(
     for name in ("Anna", "Bert", "Carl"):
         bench.add_voice(name)
     window = bench.open_window()
-    bench.until(lambda: bench.session.styles.styles)
+    bench.until(lambda: bench.session.model_selection.styles.styles)
     rows = write_table(tmp_path / f"game{suffix}")
     bench.parts.drops._take(DraggedFiles((tmp_path / f"game{suffix}",)))
     press(bench, ImportPage, Qt.Key.Key_Return)
@@ -79,8 +79,8 @@ def test_a_table_is_cast_with_a_few_keys_and_exported_with_its_folders(
     dialog = window.findChild(ExportDialog)
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
-    bench.until(lambda: bench.session.exports.current is not None)
-    task = bench.session.exports.current
+    bench.until(lambda: bench.session.parts.exports.current is not None)
+    task = bench.session.parts.exports.current
     bench.until(lambda: task.state.is_over, seconds=240.0)
     assert task.state is ExportState.DONE, task.error
     target = tmp_path / "target"

@@ -171,8 +171,8 @@ def test_a_take_of_a_locked_line_can_be_played(bench: Bench, window: MainWindow)
     first = window.takes.takes[0]
     window.inspector.takes.setFocus()
     bench.loop.call_soon(lambda: QTest.keyClick(window.inspector.takes, Qt.Key.Key_1))
-    bench.until(lambda: bench.session.transport.now_playing is not None)
-    assert bench.session.transport.now_playing.take_id == first.id  # type: ignore[union-attr]
+    bench.until(lambda: bench.session.playback.player.now_playing is not None)
+    assert bench.session.playback.player.now_playing.take_id == first.id  # type: ignore[union-attr]
     assert bench.lines[0].chosen_take != first.id
 
 

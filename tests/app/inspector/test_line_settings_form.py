@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_a_new_take_does_not_disturb_typing(bench: Bench, window: MainWindow, fo
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("action", "owner", "method"), [
-    ("speak.line", "session", "speak"),
+    ("speak.line", "session.synthesis", "speak"),
     ("file.save", "documents", "save_as"),
     ("file.export", "dialogs", "open_export"),
 ])  # fmt: skip
@@ -122,7 +123,7 @@ def test_an_action_commits_the_typed_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     speeds: list[float] = []
-    monkeypatch.setattr(getattr(window, owner), method, lambda *_, **__: speeds.append(bench.lines[0].speed))
+    monkeypatch.setattr(attrgetter(owner)(window), method, lambda *_, **__: speeds.append(bench.lines[0].speed))
     type_in(form._speed, "1.25")
     bench.trigger(action)
     assert speeds == [1.25]

@@ -44,9 +44,9 @@ def title(window: MainWindow) -> str:
 
 
 def play(bench: Bench, window: MainWindow, line: int, take: int) -> NowPlaying:
-    bench.session.play_take(bench.session.editor.project.takes_of(bench.lines[line].id)[take].id)
-    bench.until(lambda: bench.session.transport.position_seconds > 0)
-    heard = bench.session.transport.now_playing
+    bench.session.playback.play_take(bench.session.editor.project.takes_of(bench.lines[line].id)[take].id)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0)
+    heard = bench.session.playback.player.now_playing
     assert heard is not None
     return heard
 
@@ -59,7 +59,7 @@ def test_another_line_shows_no_playback_cursor(bench: Bench, window: MainWindow)
     window.script.view.go_to(bench.lines[0].id)
     bench.until(lambda: shown_seconds(window) == 2)
     positions: list[float] = []
-    bench.session.transport.moved.connect(positions.append)
+    bench.session.playback.player.moved.connect(positions.append)
     bench.until(lambda: positions)
     assert window.transport_bar.waveform.cursor_seconds is None
     window.script.view.go_to(bench.lines[1].id)
@@ -76,9 +76,9 @@ def test_after_playback_the_chosen_take_is_shown(bench: Bench, window: MainWindo
     heard = play(bench, window, line=0, take=0)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, second.id))
     assert window.transport_bar.sound is heard.audio
-    bench.session.transport.play(heard, start_seconds=29.8)
+    bench.session.playback.player.play(heard, start_seconds=29.8)
     assert window.transport_bar.sound is heard.audio
-    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
     bench.until(lambda: shown_seconds(window) == 2)
 
 
@@ -88,7 +88,7 @@ def test_the_playing_take_stays_shown_during_edits(bench: Bench, window: MainWin
     window.script.set_field("text", "Other words.", "Edit")
     assert window.transport_bar.sound is heard.audio
     assert title(window).startswith("Line 2")
-    bench.session.stop()
+    bench.session.playback.stop_and_cancel()
     bench.until(lambda: shown_seconds(window) == 2)
 
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
 from studio.app.inspector import take_files
-from studio.app.inspector.take_menu import take_menu
 from studio.app.inspector.take_rows import age_text, mark_texts, take_rows, tool_tip
 from studio.app.inspector.takes_list import TakesList
 from studio.app.window import MainWindow
@@ -62,8 +61,8 @@ def press(bench: Bench, shown: TakesList, key: Qt.Key) -> None:
 
 
 def now_playing(bench: Bench) -> str | None:
-    playing = bench.session.transport.now_playing
-    return playing.take_id if playing is not None and bench.session.transport.is_playing else None
+    playing = bench.session.playback.player.now_playing
+    return playing.take_id if playing is not None and bench.session.playback.player.is_playing else None
 
 
 def test_a_click_plays_a_take_and_does_not_choose_it(bench: Bench, window: MainWindow, takes: list[Take]) -> None:
@@ -78,7 +77,7 @@ def test_a_click_plays_a_take_and_does_not_choose_it(bench: Bench, window: MainW
 def test_a_double_click_chooses_a_take_and_lets_it_play(bench: Bench, window: MainWindow, takes: list[Take]) -> None:
     shown = window.inspector.takes
     started: list[object] = []
-    bench.session.transport.started.connect(started.append)
+    bench.session.playback.player.started.connect(started.append)
     place = row_of(shown, takes[1])
     click(bench, shown, place)
     bench.until(lambda: now_playing(bench) == takes[1].id)
@@ -148,7 +147,7 @@ def test_a_locked_line_keeps_its_take(bench: Bench, window: MainWindow, takes: l
 
 
 def menu_entry(bench: Bench, window: MainWindow, take: Take, text: str) -> QAction:
-    menu = take_menu(window.takes, take.id, window.dialogs, window.actions_by_id, window)
+    menu = bench.parts.take_dialogs.menu(take.id)
     menu.setParent(window)
     return next(action for action in menu.actions() if action.text() == text)
 
@@ -168,7 +167,7 @@ def test_the_menu_keeps_removes_and_restores_the_take_under_the_mouse(
 
 
 def test_an_exported_take_is_what_is_heard(bench: Bench, window: MainWindow, takes: list[Take], tmp_path: Path) -> None:
-    files = window.dialogs.take_files
+    files = bench.parts.take_dialogs.files
     saved: list[str] = []
     files.status_message.connect(saved.append)
     bench.session.editor.apply(EditLines({bench.lines[0].id: {"gain_db": -6.0}}))

@@ -70,12 +70,12 @@ async def journey(user: User) -> dict[str, Any]:
     await user.picture("export")
     await user.press("Return")
     await user.back()
-    await user.until(lambda: session.exports.current is not None, "the export runs")
+    await user.until(lambda: session.parts.exports.current is not None, "the export runs")
     assert user.manager.parts is not None
     await user.click(user.manager.parts.exports.chip)
     await user.dialog(ExportDetails)
     await user.picture("progress")
-    task = session.exports.current
+    task = session.parts.exports.current
     assert task is not None
     await user.until(lambda: task.state.is_over, "the book is exported", seconds=1200)
     await user.picture("result")

@@ -52,7 +52,9 @@ async def journey(user: User) -> dict[str, Any]:
     await user.picture("export")
     await user.press("Return")
     await user.back()
-    await user.until(lambda: session.exports.current is not None and session.exports.current.state.is_over, "exported")
+    await user.until(
+        lambda: session.parts.exports.current is not None and session.parts.exports.current.state.is_over, "exported"
+    )
     await user.picture("exported")
     chosen = session.editor.project.lines[0].chosen_take
     assert chosen is not None

@@ -77,7 +77,9 @@ async def journey(user: User) -> dict[str, Any]:
     await user.picture("export")
     await user.press("Return")
     await user.back()
-    await user.until(lambda: session.exports.current is not None and session.exports.current.state.is_over, "exported")
+    await user.until(
+        lambda: session.parts.exports.current is not None and session.parts.exports.current.state.is_over, "exported"
+    )
     await user.picture("exported")
     np.savez(user.folder / "takes.npz", *[_samples(user, at) for at in range(NUM_CUES)])
     has_time_line = window.dubbing.panel.isVisible()

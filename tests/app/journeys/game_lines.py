@@ -97,4 +97,4 @@ async def export(user: User) -> None:
     await user.picture("export")
     await user.press("Return")
     await user.back()
-    await user.until(lambda: user.session.exports.current is not None, "the export runs")
+    await user.until(lambda: user.session.parts.exports.current is not None, "the export runs")

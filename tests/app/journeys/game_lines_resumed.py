@@ -20,7 +20,7 @@ async def journey(user: User) -> dict[str, Any]:
     await user.picture("recovered")
     num_recovered = sum(map(len, session.editor.script.takes.values()))
     await export(user)
-    task = session.exports.current
+    task = session.parts.exports.current
     assert task is not None
     await user.until(lambda: task.state.is_over, "the export has ended", seconds=1200)
     await user.picture("exported")

@@ -307,7 +307,7 @@ class User:
 
     async def hears_everything(self) -> None:
         """Wait until nothing is spoken or played."""
-        queue, transport = self.session.queue, self.session.transport
+        queue, transport = self.session.queue, self.session.playback.player
         await self.until(
             lambda: queue.current is None and not queue.waiting and not transport.is_playing,
             "everything has been spoken and played",

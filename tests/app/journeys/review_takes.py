@@ -21,14 +21,14 @@ async def journey(user: User) -> dict[str, Any]:
     window, session = user.window, user.session
     session.settings.change({TAKE_CHECKS: "mark"})
     checks = FakeChecks(dict.fromkeys(SPOILT, 1))
-    session.checker._open_service = checks  # instead of the process
+    session.parts.checker._open_service = checks  # instead of the process
     for number, text in enumerate(LINES):
         await user.type(text)
         if number + 1 < len(LINES):
             await user.press("Return")
     await user.press("ctrl+shift+Return")
     await user.until(lambda: len(checks.requests) == len(LINES), "all takes are checked")
-    await user.until(lambda: not session.checker.num_waiting and not session.queue.running, "the queue is empty")
+    await user.until(lambda: not session.parts.checker.num_waiting and not session.queue.running, "the queue is empty")
     await user.picture("spoken")
 
     await user.press("Escape")
@@ -39,7 +39,9 @@ async def journey(user: User) -> dict[str, Any]:
     await user.until(lambda: current(user) == SPOILT[1], "accepted, and the next line to review")
     await user.press("shift+F9")
     await user.until(lambda: len(checks.requests) == len(LINES) + 1, "the new take is checked")
-    await user.until(lambda: not session.checker.num_waiting and not session.queue.running, "the line is spoken again")
+    await user.until(
+        lambda: not session.parts.checker.num_waiting and not session.queue.running, "the line is spoken again"
+    )
     await user.press("F7")
     await user.until(lambda: "No line needs review" in window.status.task_text, "nothing is left to review")
     await user.picture("reviewed")
@@ -48,7 +50,9 @@ async def journey(user: User) -> dict[str, Any]:
     await user.dialog(ExportDialog)
     await user.press("Return")
     await user.back()
-    await user.until(lambda: session.exports.current is not None and session.exports.current.state.is_over, "exported")
+    await user.until(
+        lambda: session.parts.exports.current is not None and session.parts.exports.current.state.is_over, "exported"
+    )
     project = session.editor.project
     takes = [project.chosen_take(line.id) for line in project.lines]
     return {

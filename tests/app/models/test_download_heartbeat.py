@@ -46,7 +46,7 @@ def test_the_window_responds_during_download_pause_check_export_and_removal(
     bench.until(lambda: not bench.parts.models.panel.isHidden())
     bench.trigger("file.models")
     bench.live(0.3)
-    work = bench.session.models
+    work = bench.session.parts.models
     large_hub.faults["llm.pt"] = [Fault(bytes_per_second=8_000_000)]
     monitor = EventLoopMonitor()
     work.install(NAME)
@@ -67,5 +67,5 @@ def test_the_window_responds_during_download_pause_check_export_and_removal(
 
 
 def state_of(bench: Bench) -> ModelState | None:
-    status = bench.session.models.status_of(NAME)
+    status = bench.session.parts.models.status_of(NAME)
     return status.state if status is not None else None

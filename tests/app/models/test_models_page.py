@@ -45,7 +45,7 @@ class PageBench:
 
     @property
     def state(self) -> ModelState:
-        status = self.bench.session.models.status_of(NAME)
+        status = self.bench.session.parts.models.status_of(NAME)
         assert status is not None
         return status.state
 
@@ -62,7 +62,7 @@ class PageBench:
         self.bench.live(0.01)
 
     def until(self, state: ModelState) -> None:
-        self.bench.until(lambda: self.state is state and self.bench.session.models.current is None)
+        self.bench.until(lambda: self.state is state and self.bench.session.parts.models.current is None)
 
     def install(self) -> None:
         self.click("Download")
@@ -148,7 +148,7 @@ def test_a_download_resumes_after_the_window_was_closed(
 @pytest.mark.slow
 def test_a_task_requested_while_the_statuses_are_read_waits(models: PageBench, hub: HubServer) -> None:
     """Continuing right after a pause starts one download, not two."""
-    work, begun = models.bench.session.models, []
+    work, begun = models.bench.session.parts.models, []
     refresh, do = work.refreshed, work._do
 
     async def refresh_slowly() -> None:
@@ -175,7 +175,7 @@ def test_pause_keeps_the_download_and_cancel_deletes_it(models: PageBench, hub: 
     models.click("Pause")
     models.until(ModelState.PARTIAL)
     models.click("Continue")
-    models.bench.until(lambda: models.bench.session.models.current is not None)
+    models.bench.until(lambda: models.bench.session.parts.models.current is not None)
     models.click("Cancel")
     models.until(ModelState.AVAILABLE)
     assert not [path for path in (tmp_path / "timbre_data" / "models").rglob("*") if path.is_file()]
@@ -186,19 +186,19 @@ def test_the_rl_tuned_language_model_is_optional(models: PageBench) -> None:
     models.card._variant.setChecked(True)
     models.install()
     session = models.bench.session
-    assert models.bench.session.models.status_of(NAME).variants == {"rl"}  # type: ignore[union-attr]
-    folder = models.bench.session.models.status_of(NAME).folder  # type: ignore[union-attr]
-    assert session.engine_options().variant is None
+    assert models.bench.session.parts.models.status_of(NAME).variants == {"rl"}  # type: ignore[union-attr]
+    folder = models.bench.session.parts.models.status_of(NAME).folder  # type: ignore[union-attr]
+    assert session.model_selection.engine_options().variant is None
     session.settings[PREFERS_RL] = True
-    assert session.engine_options().variant is None  # the model in use has no RL-tuned variant
-    session.model_folder = lambda: folder  # type: ignore[method-assign]
-    assert session.engine_options().variant == "rl"
+    assert session.model_selection.engine_options().variant is None  # the model in use has no RL-tuned variant
+    session.model_selection.local_folder = lambda: folder  # type: ignore[method-assign]
+    assert session.model_selection.engine_options().variant == "rl"
 
 
 @pytest.mark.slow
 def test_a_damaged_file_is_found_and_repaired(models: PageBench, hub: HubServer) -> None:
     models.install()
-    path = models.bench.session.models.status_of(NAME).folder / "flow.pt"  # type: ignore[union-attr,operator]
+    path = models.bench.session.parts.models.status_of(NAME).folder / "flow.pt"  # type: ignore[union-attr,operator]
     path.write_bytes(path.read_bytes()[::-1])
     models.choose("Verify")
     models.until(ModelState.DAMAGED)
@@ -225,9 +225,9 @@ def test_an_error_is_shown_once_on_the_page_with_its_remedy(models: PageBench, h
 @pytest.mark.slow
 def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "my voice", small_files() | {"llm.pt": b"tuned"})
-    models.bench.loop.call_soon(lambda: models.bench.session.models.import_from(folder))
+    models.bench.loop.call_soon(lambda: models.bench.session.parts.models.import_from(folder))
     models.bench.until(lambda: "my voice" in models.page.cards)
-    models.bench.until(lambda: models.bench.session.models.current is None)
+    models.bench.until(lambda: models.bench.session.parts.models.current is None)
     card = models.page.cards["my voice"]
     models.bench.loop.call_soon(card.remove_wanted.emit)
     models.bench.live(0.05)
@@ -241,7 +241,7 @@ def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_export_and_import_by_archive(models: PageBench, tmp_path: Path) -> None:
     models.install()
-    work = models.bench.session.models
+    work = models.bench.session.parts.models
     models.bench.loop.call_soon(lambda: work.export_to(NAME, tmp_path / "out.zip"))
     models.bench.until(lambda: (tmp_path / "out.zip").is_file() and work.current is None)
     shutil.rmtree(tmp_path / "timbre_data" / "models")
@@ -262,14 +262,14 @@ def test_the_use_button_chooses_the_model(models: PageBench) -> None:
 @pytest.mark.slow
 def test_a_notice_offers_a_model_installed_while_the_page_is_closed(models: PageBench) -> None:
     models.page.close()
-    models.bench.loop.call_soon(lambda: models.bench.session.models.install(NAME))
+    models.bench.loop.call_soon(lambda: models.bench.session.parts.models.install(NAME))
     models.bench.until(lambda: models.window.notices.words)
     assert models.window.notices.words == f"{NAME} is installed."
 
 
 @pytest.mark.slow
 def test_tasks_run_one_after_the_other(models: PageBench) -> None:
-    work = models.bench.session.models
+    work = models.bench.session.parts.models
 
     def add_tasks() -> None:
         work.check("studio-mini")

@@ -57,7 +57,7 @@ class PageBench:
         self.bench.loop.call_soon(action.trigger)
 
     def until(self, state: ModelState) -> None:
-        tasks = self.bench.session.models
+        tasks = self.bench.session.parts.models
 
         def is_reached() -> bool:
             status = tasks.status_of(NAME)
@@ -117,7 +117,7 @@ def test_a_folder_is_imported_into_its_model_and_a_notice_is_shown(models: PageB
     for name, content in speculator_files().items():
         (folder / name).write_bytes(content)
     models.page.close()
-    models.bench.loop.call_soon(lambda: models.bench.session.models.import_from(folder))
+    models.bench.loop.call_soon(lambda: models.bench.session.parts.models.import_from(folder))
     models.until(ModelState.INSTALLED)
     assert models.window.notices.words == f"Faster speech on a graphics card ({MODEL}) is installed."
     assert models.managed == [], "another model is in use"

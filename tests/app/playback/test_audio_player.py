@@ -34,8 +34,8 @@ def test_a_larger_buffer_is_reported_once(make_bench: Callable[..., Any], monkey
     for _ in range(2):
         window.script.set_field("text", " ".join(["word"] * 12), "Edit")
         bench.trigger("speak.line")
-        bench.until(lambda: bench.session.transport.is_playing)
-        bench.until(lambda: not bench.session.transport.is_playing)
+        bench.until(lambda: bench.session.playback.player.is_playing)
+        bench.until(lambda: not bench.session.playback.player.is_playing)
     assert card.buffers == [0.15, 0.3, 0.6, 0.6], "the second take starts with the buffer that the first one needed"
     assert hints == ["Playback stuttered; the buffer has been enlarged."]
 
@@ -47,7 +47,7 @@ def test_without_a_device_the_take_is_kept_and_a_hint_is_shown(make_bench: Calla
     window = bench.open_window()
     window.script.set_field("text", "one two three", "Edit")
     bench.trigger("speak.line")
-    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.playback.player.is_playing)
     bench.until(lambda: "no output device" in window.notices.words)
     (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert take.is_complete
@@ -63,10 +63,10 @@ def test_playback_moves_to_a_newly_selected_device(make_bench: Callable[..., Any
     window = bench.open_window()
     window.script.set_field("text", " ".join(["word"] * 15), "Edit")
     bench.trigger("speak.line")
-    bench.until(lambda: bench.session.transport.position_seconds > 0.2)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0.2)
     bench.settings[OUTPUT_DEVICE] = "headset"
     bench.until(lambda: len(headset.heard) > 0)
-    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
     assert len(default.heard) < 15 * 2_400
 
 
@@ -78,16 +78,16 @@ def test_a_fallback_device_is_reported_once(make_bench: Callable[..., Any], monk
     take = bench.add_take(SOUND[:2400], sample_rate=RATE)
     window = bench.open_window()
     bench.settings[OUTPUT_DEVICE] = "headset"
-    bench.until(lambda: bench.session.transport.device == "headset")
+    bench.until(lambda: bench.session.playback.player.device == "headset")
     hints: list[str] = []
     monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
     monkeypatch.setattr(window.notices, "show_error", lambda error: hints.append(str(error)))
     ends: list[PlaybackEnd] = []
-    bench.session.transport.ended.connect(ends.append)
+    bench.session.playback.player.ended.connect(ends.append)
 
     def play_once() -> None:
         num_ends = len(ends)
-        bench.session.play_take(take.id)
+        bench.session.playback.play_take(take.id)
         bench.until(lambda: len(ends) > num_ends)
 
     play_once()
@@ -109,7 +109,7 @@ def test_waiting_playback_starts_on_the_device_selected_last(
 ) -> None:
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
-    player = bench.session.transport
+    player = bench.session.playback.player
     audio = StreamingAudio.of(SOUND[:2400], RATE)
     player._show(NowPlaying("line", "take", audio), player._new_player(audio))
     bench.until(lambda: default.num_opened)
@@ -129,17 +129,17 @@ def test_the_device_opens_before_the_first_chunk_of_a_line(make_bench: Callable[
     window.script.set_field("text", "wait", "Edit")
     bench.trigger("speak.line")
     bench.until(lambda: card.is_running)
-    assert not bench.session.transport.is_playing, "there is no audio yet"
-    bench.session.stop()
+    assert not bench.session.playback.player.is_playing, "there is no audio yet"
+    bench.session.playback.stop_and_cancel()
     bench.until(lambda: bench.session.queue.current is None)
     bench.until(lambda: not card.is_running)
-    assert bench.session.transport.now_playing is None
+    assert bench.session.playback.player.now_playing is None
 
 
 def test_a_clip_plays_on_the_selected_device(make_bench: Callable[..., Any]) -> None:
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
-    player = bench.session.voice_sources().make_player(bench.session)
+    player = bench.session.playback.make_player(bench.session)
     bench.settings[OUTPUT_DEVICE] = "headset"
     player.play_clip(Waveform(SOUND[:2400], RATE))
     bench.until(lambda: not player.is_playing)

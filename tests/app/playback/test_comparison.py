@@ -55,7 +55,9 @@ def compare(bench: Bench) -> Any:
 
     def make(takes: list[Take], **options: Any) -> Comparison:
         outputs = options.pop("outputs", bench.outputs)
-        comparison = Comparison(takes, bench.session.waveform_of, outputs, bench.session.bridge.run, **options)
+        comparison = Comparison(
+            takes, bench.session.playback.read_waveform, outputs, bench.session.bridge.run, **options
+        )
         comparisons.append(comparison)
         comparison.open()
         bench.until(lambda: comparison.is_ready, 60)
@@ -162,7 +164,7 @@ def test_takes_are_resampled_to_the_device_rate(make_bench: Callable[..., Any]) 
 
     bench: Bench = make_bench(outputs=CardOutputs(Studio48()))
     takes = [bench.add_take(tone(400.0, 0.1), seed=number) for number in (1, 2)]
-    comparison = Comparison(takes, bench.session.waveform_of, bench.outputs, bench.session.bridge.run)
+    comparison = Comparison(takes, bench.session.playback.read_waveform, bench.outputs, bench.session.bridge.run)
     comparison.open()
     bench.until(lambda: len(bench.card.heard) > 24_000)
     assert strength(bench.card.heard[9_600:19_200], 200.0) > 0.05, "400 Hz, measured at half the device's rate"
@@ -171,7 +173,9 @@ def test_takes_are_resampled_to_the_device_rate(make_bench: Callable[..., Any]) 
 
 
 def test_without_a_device_an_error_is_reported(bench: Bench, takes: list[Take], compare: Any) -> None:
-    comparison = Comparison(takes, bench.session.waveform_of, NoOutputs(SoundCard()), bench.session.bridge.run)
+    comparison = Comparison(
+        takes, bench.session.playback.read_waveform, NoOutputs(SoundCard()), bench.session.bridge.run
+    )
     listener = Listener(comparison)
     comparison.open()
     bench.until(lambda: listener.errors)
@@ -205,7 +209,10 @@ def test_closing_the_dialog_while_the_device_opens_is_no_error(bench: Bench, tak
 
     tasks = []
     comparison = Comparison(
-        takes, bench.session.waveform_of, outputs, lambda work: tasks.append(bench.session.bridge.run(run(work)))
+        takes,
+        bench.session.playback.read_waveform,
+        outputs,
+        lambda work: tasks.append(bench.session.bridge.run(run(work))),
     )
     comparison.open()
     bench.until(outputs.is_asked.is_set)

@@ -44,7 +44,7 @@ window.script.view.go_to(spoken.id)
 # Two words are 0.2 s of speech and take 0.1 s to synthesise: twice as fast as they are played.
 window.script.set_field("text", " ".join(["rest one"] * round(5 * seconds)), "Edit")
 bench.trigger("speak.line")
-transport, began = bench.session.transport, time.monotonic()
+transport, began = bench.session.playback.player, time.monotonic()
 bench.until(lambda: transport.is_playing)
 num_steps = 0
 

@@ -28,32 +28,32 @@ def take(bench: Bench, window: MainWindow) -> Take:
 
 
 def play(bench: Bench, take: Take, seconds: float = 0.0) -> None:
-    bench.session.play_take(take.id, start_seconds=seconds)
-    bench.until(lambda: bench.session.transport.position_seconds > seconds)
+    bench.session.playback.play_take(take.id, start_seconds=seconds)
+    bench.until(lambda: bench.session.playback.player.position_seconds > seconds)
 
 
 @pytest.mark.slow
 def test_a_change_of_volume_is_heard_while_the_take_plays(bench: Bench, window: MainWindow, take: Take) -> None:
     play(bench, take, seconds=8.0)
     window.script.set_field("gain_db", -6.0, "Change volume")
-    before = bench.session.transport.now_playing
-    bench.until(lambda: bench.session.transport.now_playing is not before)
-    playing = bench.session.transport.now_playing
+    before = bench.session.playback.player.now_playing
+    bench.until(lambda: bench.session.playback.player.now_playing is not before)
+    playing = bench.session.playback.player.now_playing
     assert playing is not None
     assert playing.edits.gain_db == -6.0
     assert np.abs(playing.audio.all()).max() == pytest.approx(0.1 * 10 ** (-6 / 20), rel=1e-4)
-    bench.until(lambda: bench.session.transport.position_seconds >= 8.0)
+    bench.until(lambda: bench.session.playback.player.position_seconds >= 8.0)
     assert window.transport_bar.sound is playing.audio
 
 
 @pytest.mark.slow
 def test_playback_goes_on_at_the_same_place_of_a_stretched_take(bench: Bench, window: MainWindow, take: Take) -> None:
     play(bench, take, seconds=8.0)
-    before = bench.session.transport.now_playing
+    before = bench.session.playback.player.now_playing
     window.script.set_field("speed", 2.0, "Change speed")
-    bench.until(lambda: bench.session.transport.now_playing is not before)
-    bench.until(lambda: bench.session.transport.position_seconds > 0)
-    assert 4.0 <= bench.session.transport.position_seconds < 8.0
+    bench.until(lambda: bench.session.playback.player.now_playing is not before)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0)
+    assert 4.0 <= bench.session.playback.player.position_seconds < 8.0
 
 
 @pytest.mark.slow
@@ -67,13 +67,13 @@ def test_the_shown_waveform_follows_the_edits(bench: Bench, window: MainWindow, 
 @pytest.mark.slow
 def test_a_take_played_after_an_edit_has_the_edit(bench: Bench, window: MainWindow, take: Take) -> None:
     play(bench, take)
-    bench.session.stop()
+    bench.session.playback.stop_and_cancel()
     window.script.set_field("gain_db", -6.0, "Change volume")
     play(bench, take)
-    playing = bench.session.transport.now_playing
+    playing = bench.session.playback.player.now_playing
     assert playing is not None
     assert playing.edits.gain_db == -6.0
-    audio = bench.run(bench.session.audio_of(take.id))
+    audio = bench.run(bench.session.playback.read_audio(take.id))
     np.testing.assert_array_equal(audio.all(), bench.session.editor.project.samples_of(take.id))
 
 

@@ -48,7 +48,7 @@ def button(window: MainWindow, name: str) -> QToolButton:
 
 @pytest.mark.slow
 def test_space_pauses_and_continues_at_the_same_place(bench: Bench, window: MainWindow) -> None:
-    transport, bar = bench.session.transport, window.transport_bar
+    transport, bar = bench.session.playback.player, window.transport_bar
     press(window, Qt.Key.Key_Space)
     bench.until(lambda: transport.position_seconds > 0.3)
     press(window, Qt.Key.Key_Space)
@@ -83,12 +83,12 @@ def test_the_key_for_stopping_does_not_keep_a_focused_widget_alive(bench: Bench,
 def test_the_script_continues_after_a_pause(bench: Bench, window: MainWindow) -> None:
     session = bench.session
     bench.trigger("play.from_here")
-    bench.until(lambda: session.transport.position_seconds > 0.2)
+    bench.until(lambda: session.playback.player.position_seconds > 0.2)
     press(window, Qt.Key.Key_Space)
-    assert not session.script_player.is_active
+    assert not session.playback.script_player.is_active
     press(window, Qt.Key.Key_Space)
     bench.until(lambda: window.script.current_line.id == bench.lines[1].id)
-    assert session.script_player.is_active
+    assert session.playback.script_player.is_active
 
 
 def test_the_buttons_go_to_the_next_and_previous_line(bench: Bench, window: MainWindow) -> None:
@@ -102,7 +102,7 @@ def test_the_buttons_go_to_the_next_and_previous_line(bench: Bench, window: Main
 
 
 def test_the_next_line_is_played_while_something_is_played(bench: Bench, window: MainWindow) -> None:
-    transport = bench.session.transport
+    transport = bench.session.playback.player
     press(window, Qt.Key.Key_Space)
     bench.until(lambda: transport.is_playing)
     press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
@@ -144,7 +144,7 @@ def test_shortcuts_work_in_fields_of_one_line(
 
 
 def test_esc_stops_the_sound_before_it_closes_a_field(bench: Bench, window: MainWindow) -> None:
-    transport = bench.session.transport
+    transport = bench.session.playback.player
     press(window, Qt.Key.Key_Space)
     bench.until(lambda: transport.is_playing)
     field = write_on(window)
@@ -152,7 +152,7 @@ def test_esc_stops_the_sound_before_it_closes_a_field(bench: Bench, window: Main
     press(window, Qt.Key.Key_Escape)
     assert not transport.is_playing
     assert window.script.view.text_field is field
-    bench.session.play_take(bench.lines[0].chosen_take)
+    bench.session.playback.play_take(bench.lines[0].chosen_take)
     bench.until(lambda: transport.is_playing)
     window.script.find_bar.open(replaces=False)
     bench.until(lambda: window.focusWidget() is not field)
@@ -167,8 +167,8 @@ def test_clicking_the_waveform_plays_from_there(bench: Bench, window: MainWindow
     waveform = window.transport_bar.waveform
     place = QPoint(waveform.width() // 2, waveform.height() // 2)
     QTest.mouseClick(waveform, Qt.MouseButton.LeftButton, pos=place)
-    bench.until(lambda: bench.session.transport.is_playing)
-    bench.until(lambda: bench.session.transport.position_seconds > 0.9)
+    bench.until(lambda: bench.session.playback.player.is_playing)
+    bench.until(lambda: bench.session.playback.player.position_seconds > 0.9)
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_takes_are_spoken_in_the_quality_of_line_or_script_and_marked(bench: Ben
         Line(id="exact", text="Hello.", voice="Anna", quality=Quality.EXACT),
     )
     editor.apply(InsertLines(0, lines))
-    bench.session.speak([line.id for line in lines], is_heard=False)
+    bench.session.synthesis.speak([line.id for line in lines], plays=False)
     bench.until(lambda: all(editor.project.line(line.id).chosen_take for line in lines))
     rows = [take_rows(editor.project, line.id)[0] for line in lines]
     assert [row.take.parameters.quality for row in rows] == [Quality.FAST, Quality.DRAFT, Quality.EXACT]
@@ -97,7 +97,7 @@ def test_a_draft_is_made_final_with_the_same_reading(make_bench: MakeBench) -> N
     bench.add_voice()
     line = bench.lines[0]
     bench.session.editor.apply(EditLines({line.id: {"text": "Other words now.", "voice": "Anna"}}))
-    draft = draft_of(bench, model_key=f"weights of {bench.session.model_folder().name}")
+    draft = draft_of(bench, model_key=f"weights of {bench.session.model_selection.local_folder().name}")
     bench.open_window()
     editor = bench.session.editor
     assert editor.project.evidence_of(draft.id)[0].speech_tokens == (7, 8)

@@ -131,7 +131,7 @@ def test_only_shown_lines_are_spoken_if_wanted(
     bench: Bench, window: MainWindow, bar: FilterBar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spoken: list[list[str]] = []
-    monkeypatch.setattr(bench.session, "speak", lambda ids, **_: spoken.append(ids))
+    monkeypatch.setattr(bench.session.synthesis, "speak", lambda ids, **_: spoken.append(ids))
     QTest.keyClicks(QApplication.focusWidget(), "gate")
     bench.trigger("speak.stale")
     bar._speaks_shown.click()

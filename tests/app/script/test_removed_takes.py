@@ -54,7 +54,7 @@ def test_the_last_removed_take_is_restored_and_chosen(bench: Bench, window: Main
 def test_the_takes_menu_lists_removed_takes(bench: Bench, window: MainWindow) -> None:
     for _ in range(2):
         bench.trigger("play.remove_take")
-    bench.loop.call_soon(window.dialogs.open_take_menu, window.takes, None, window.rect().center(), [])
+    bench.loop.call_soon(bench.parts.take_dialogs.open_menu, None, window.rect().center(), [])
     bench.live(0.05)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)

@@ -67,11 +67,11 @@ def test_playback_skips_notes(bench: Bench, window: MainWindow) -> None:
         bench.add_take(np.full(2400, 0.1, np.float32), line=row)
     bench.session.editor.apply(EditLines({bench.lines[1].id: {"is_spoken": False}}))
     played: list[str] = []
-    bench.session.script_player.line_changed.connect(played.append)
-    bench.session.script_player.start(bench.lines[0].id)
+    bench.session.playback.script_player.line_changed.connect(played.append)
+    bench.session.playback.script_player.start(bench.lines[0].id)
     bench.until(lambda: len(played) == 2)
     assert played == [bench.lines[0].id, bench.lines[2].id]
-    bench.session.stop()
+    bench.session.playback.stop_and_cancel()
 
 
 def test_sections_count_spoken_lines() -> None:

@@ -66,7 +66,9 @@ def connect(bench: Bench, window: MainWindow, service: RunningService, tmp_path:
     dialog.address.setText(service.url)
     dialog.token.setText((tmp_path / "their-token").read_text())
     bench.loop.call_soon(dialog.use.click)
-    bench.until(lambda: bench.session.bridge.engine.state is EngineState.READY and bench.session.server())
+    bench.until(
+        lambda: bench.session.bridge.engine.state is EngineState.READY and bench.session.model_selection.server()
+    )
 
 
 def speak(bench: Bench, window: MainWindow, text: str) -> None:
@@ -74,9 +76,9 @@ def speak(bench: Bench, window: MainWindow, text: str) -> None:
     window.script.paste_text(text)
     line = bench.lines[-1]
     window.script.view.select_lines([line.id])
-    bench.session.speak([line.id])
+    bench.session.synthesis.speak([line.id])
     bench.until(lambda: bench.session.queue.jobs and all(job.state.is_over for job in bench.session.queue.jobs))
-    bench.until(lambda: not bench.session.transport.is_playing)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
 
 
 def test_a_line_is_spoken_there_and_its_figures_tell_the_network(
@@ -84,7 +86,7 @@ def test_a_line_is_spoken_there_and_its_figures_tell_the_network(
 ) -> None:
     connect(bench, window, service, tmp_path)
     assert window.status.engine_text.endswith(service.url.removeprefix("http://"))
-    assert bench.session.styles.styles, "the styles of the other computer's model"
+    assert bench.session.model_selection.styles.styles, "the styles of the other computer's model"
     speak(bench, window, "one two three four five")
     (take,) = bench.session.editor.project.takes_of(bench.lines[-1].id)
     expected = np.repeat(0.1 * np.arange(1, 6, dtype=np.float32), CHUNK_SAMPLES)
@@ -133,7 +135,7 @@ def test_a_failed_test_is_said_and_changes_nothing(bench: Bench, window: MainWin
         bench.until(lambda: dialog.problem.words)
         assert words in dialog.problem.words
         assert dialog.test.isEnabled()
-    assert bench.session.server() is None
+    assert bench.session.model_selection.server() is None
     assert not server_token_file().exists()
 
 
@@ -152,7 +154,7 @@ def test_a_lost_computer_is_said_in_the_line_and_this_one_is_a_click_away(
     assert window.notices._offer.text() == "Use this computer"
     bench.loop.call_soon(window.notices._offer.click)
     bench.until(lambda: bench.session.bridge.engine.state is EngineState.READY)
-    assert bench.session.server() is None
+    assert bench.session.model_selection.server() is None
     speak(bench, window, "one two")
     assert bench.lines[-1].chosen_take is not None
 
@@ -174,9 +176,9 @@ def test_the_engine_menu_switches_between_both_computers(
     local = next(action for action in found.values() if action.isCheckable() and action is not found[host])
     assert not local.isChecked()
     bench.loop.call_soon(local.trigger)
-    bench.until(lambda: bench.session.server() is None and bench.session.is_ready)
+    bench.until(lambda: bench.session.model_selection.server() is None and bench.session.is_ready)
     bench.loop.call_soon(entries()[host].trigger)
-    bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
+    bench.until(lambda: bench.session.model_selection.server() is not None and bench.session.is_ready)
 
 
 def test_the_models_page_opens_the_dialog(bench: Bench, window: MainWindow) -> None:
@@ -195,18 +197,18 @@ def test_a_server_of_another_program_asks_for_model_and_voice_and_greys_out_what
         dialog.address.setText(server.url)
         bench.loop.call_soon(dialog.use.click)
         bench.until(dialog.other.isVisible)
-        assert bench.session.server() is None, "the model and the voice are still to be chosen"
+        assert bench.session.model_selection.server() is None, "the model and the voice are still to be chosen"
         assert dialog.other.model.currentText() == "speech-1"
         dialog.other.voice.setCurrentText("nora")
         bench.loop.call_soon(dialog.use.click)
-        bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
+        bench.until(lambda: bench.session.model_selection.server() is not None and bench.session.is_ready)
         form = window.inspector.form
         bench.until(lambda: not form._is_seed_fixed.isEnabledTo(form))
-        assert bench.session.styles.styles == ()
+        assert bench.session.model_selection.styles.styles == ()
         speak(bench, window, "one two")
         assert bench.lines[-1].chosen_take is not None
         assert server.requests[0]["voice"] == "anna", "the voice of the line is Anna"
-        bench.loop.call_soon(bench.session.use_this_computer)
+        bench.loop.call_soon(bench.session.model_selection.use_this_computer)
         bench.until(lambda: form._is_seed_fixed.isEnabledTo(form))
 
 
@@ -225,12 +227,12 @@ def test_triton_asks_for_a_model_and_greys_out_what_it_lacks(bench: Bench, windo
         QTest.keyClicks(dialog.address, triton.url)
         bench.loop.call_soon(dialog.use.click)
         bench.until(dialog.other.isVisible)
-        assert bench.session.server() is None, "the model is still to be chosen"
+        assert bench.session.model_selection.server() is None, "the model is still to be chosen"
         assert dialog.other.model.currentText() == "cosyvoice2"
         assert not dialog.other.voice.isVisible()
         assert "no styles" in dialog.other.limits.text()
         bench.loop.call_soon(dialog.use.click)
-        bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
+        bench.until(lambda: bench.session.model_selection.server() is not None and bench.session.is_ready)
         form = window.inspector.form
         bench.until(lambda: not form._is_seed_fixed.isEnabledTo(form))
         custom = form._style.model().index(form._style.findData(CUSTOM_INSTRUCTION), 0)
@@ -239,7 +241,7 @@ def test_triton_asks_for_a_model_and_greys_out_what_it_lacks(bench: Bench, windo
         (take,) = bench.session.editor.project.takes_of(bench.lines[-1].id)
         np.testing.assert_array_equal(bench.card.heard, bench.session.editor.project.samples_of(take.id))
         assert triton.requests[0].text == "one two."
-        bench.loop.call_soon(bench.session.use_this_computer)
+        bench.loop.call_soon(bench.session.model_selection.use_this_computer)
         bench.until(lambda: custom.flags() & Qt.ItemFlag.ItemIsEnabled)
 
 

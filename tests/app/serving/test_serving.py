@@ -41,7 +41,7 @@ def free_port() -> int:
 def dialog(bench: Bench, free_port: int, qtbot: QtBot) -> ServingDialog:
     bench.add_voice()
     bench.session.settings[SERVICE_PORT] = free_port
-    dialog = ServingDialog(bench.session.serving, bench.session.settings)
+    dialog = ServingDialog(bench.session.parts.serving, bench.session.settings)
     qtbot.addWidget(dialog)
     dialog.show()
     return dialog
@@ -117,7 +117,7 @@ def test_closing_the_dialog_keeps_the_service_and_closing_the_session_ends_it(
 def test_the_key_is_kept_for_the_owner(bench: Bench, dialog: ServingDialog, qtbot: QtBot) -> None:
     switch_on(dialog, qtbot)
     first = dialog.key.text()
-    path: Path = bench.session.serving.token_file
+    path: Path = bench.session.parts.serving.token_file
     assert path.read_text().strip() == first
     if os.name == "posix":
         assert path.stat().st_mode & 0o077 == 0
@@ -137,7 +137,7 @@ def test_starting_with_the_program_is_a_choice(bench: Bench, dialog: ServingDial
 def test_another_model_is_served_under_the_same_address(bench: Bench, dialog: ServingDialog, qtbot: QtBot) -> None:
     switch_on(dialog, qtbot)
     url, key = dialog.address.text(), dialog.key.text()
-    bench.session.use_model(str(noise_models.V2))
+    bench.session.model_selection.use_model(str(noise_models.V2))
 
     def served() -> Any:
         try:

@@ -69,7 +69,7 @@ def test_a_chinese_line_is_not_spoken_and_says_so(bench: Bench) -> None:
 
 def test_the_download_is_one_click(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     installed: list[str] = []
-    monkeypatch.setattr(bench.session.models, "install", installed.append)
+    monkeypatch.setattr(bench.session.parts.models, "install", installed.append)
     write_and_speak(bench, CHINESE)
     bench.until(lambda: bench.window.notices.words)
     buttons(bench)["Download CosyVoice2-0.5B (3.09 GB)"].click()
@@ -87,7 +87,7 @@ def test_speak_anyway_speaks_this_line(bench: Bench) -> None:
     assert bench.session.editor.project.state_of(bench.lines[0].id) is LineState.READY
     assert state_cell(bench) == "Ready"
     bench.session.editor.apply(InsertLines(1, (Line("b", "再见。", voice="Anna"),)))
-    bench.session.speak([bench.lines[1].id])
+    bench.session.synthesis.speak([bench.lines[1].id])
     bench.until(lambda: bench.window.notices.words)
     assert takes(bench, 1) == 0
 
@@ -98,7 +98,7 @@ def test_always_speak_is_asked_once(bench: Bench) -> None:
     bench.loop.call_soon(buttons(bench)["Always speak"].click)
     bench.until(lambda: takes(bench) == 1)
     bench.session.editor.apply(InsertLines(1, (Line("b", "再见。", voice="Anna"),)))
-    bench.session.speak([bench.lines[1].id])
+    bench.session.synthesis.speak([bench.lines[1].id])
     bench.until(lambda: takes(bench, 1) == 1)
     assert bench.window.notices.words == ""
 

@@ -25,9 +25,9 @@ def open_line(bench: Bench, text: str) -> MainWindow:
     return window
 
 
-def speak(bench: Bench, *, is_heard: bool) -> None:
+def speak(bench: Bench, *, plays: bool) -> None:
     num_takes = len(bench.session.editor.project.takes_of(bench.lines[0].id))
-    bench.session.speak([bench.lines[0].id], is_heard=is_heard)
+    bench.session.synthesis.speak([bench.lines[0].id], plays=plays)
     bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) > num_takes)
     bench.until(lambda: bench.session.queue.current is None)
 
@@ -42,7 +42,7 @@ def state(bench: Bench) -> LineState:
 
 def test_a_played_take_of_odd_length_offers_to_speak_again(bench: Bench) -> None:
     window = open_line(bench, "mumble two")
-    speak(bench, is_heard=True)
+    speak(bench, plays=True)
     assert state(bench) is LineState.CHECK
     assert state_cell(window) == "Review"
     assert state_cell(window, Qt.ItemDataRole.ToolTipRole).startswith(WARNING)
@@ -56,7 +56,7 @@ def test_a_played_take_of_odd_length_offers_to_speak_again(bench: Bench) -> None
 @pytest.mark.slow
 def test_a_background_take_is_checked_before_playback(bench: Bench) -> None:
     window = open_line(bench, "mumble two")
-    speak(bench, is_heard=False)
+    speak(bench, plays=False)
     assert state(bench) is LineState.READY
     assert window.notices.words == ""
 
@@ -64,14 +64,14 @@ def test_a_background_take_is_checked_before_playback(bench: Bench) -> None:
 @pytest.mark.slow
 def test_speak_changed_lines_includes_odd_lengths(bench: Bench) -> None:
     open_line(bench, "mumble two")
-    speak(bench, is_heard=True)
-    bench.session.speak_changed_lines()
+    speak(bench, plays=True)
+    bench.session.synthesis.speak_changed_lines()
     bench.until(lambda: state(bench) is LineState.READY)
 
 
 @pytest.mark.slow
 def test_background_takes_show_no_notice(bench: Bench) -> None:
     window = open_line(bench, "babble two")
-    speak(bench, is_heard=False)
+    speak(bench, plays=False)
     assert state(bench) is LineState.CHECK
     assert window.notices.words == ""

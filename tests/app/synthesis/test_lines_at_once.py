@@ -117,7 +117,7 @@ def test_esc_twice_cancels_all_waiting_jobs(bench: Bench) -> None:
     assert bench.window
     bench.window.script.view.select_lines([line.id for line in bench.lines[:5]])
     bench.trigger("speak.line")
-    bench.until(lambda: len(running_texts(bench)) == 3 and bench.session.transport.is_playing)
+    bench.until(lambda: len(running_texts(bench)) == 3 and bench.session.playback.player.is_playing)
     assert len(bench.session.queue.jobs) == 5
     stop = bench.window.actions_by_id["play.stop"]
     stop.trigger()
@@ -133,16 +133,16 @@ def test_an_urgent_job_starts_first_and_stopping_it_keeps_the_others(bench: Benc
     bench.until(lambda: len(running_texts(bench)) == 3)
     session = bench.session
     session.queue.cancel_waiting()
-    session.speak([bench.lines[3].id])
+    session.synthesis.speak([bench.lines[3].id])
     bench.until(lambda: take_lengths(bench, 3) == [2])
-    bench.until(lambda: not session.transport.is_playing)
+    bench.until(lambda: not session.playback.player.is_playing)
     assert np.array_equal(bench.card.heard, session.editor.project.samples_of(bench.lines[3].chosen_take or ""))
     session.editor.apply(InsertLines(5, (Line(new_id(), "four wait", voice="Anna"),)))
-    session.speak([bench.lines[5].id])
-    bench.until(lambda: session.transport.is_playing)
+    session.synthesis.speak([bench.lines[5].id])
+    bench.until(lambda: session.playback.player.is_playing)
     assert session.queue.current
     assert session.queue.current.text == "four wait"
-    session.stop()
+    session.playback.stop_and_cancel()
     bench.until(lambda: take_lengths(bench, 5) == [1])
     assert running_texts(bench) == list(WORDS[:3])
 
@@ -213,13 +213,13 @@ def restarting_bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
 @pytest.mark.slow
 def test_script_playback_continues_with_a_retried_line(restarting_bench: Bench) -> None:
     session, heard = restarting_bench.session, []
-    session.transport.started.connect(lambda sound: heard.append(sound.line_id))
+    session.playback.player.started.connect(lambda sound: heard.append(sound.line_id))
     restarting_bench.trigger("speak.stale")
     restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 3 and all_have_audio(restarting_bench))
-    session.script_player.start(restarting_bench.lines[1].id)
+    session.playback.script_player.start(restarting_bench.lines[1].id)
     restarting_bench.until(lambda: heard)
     ThreadWorker.created[-1].kill()
-    restarting_bench.until(lambda: not session.script_player.is_active)
+    restarting_bench.until(lambda: not session.playback.script_player.is_active)
     ids = [line.id for line in restarting_bench.lines]
     assert heard == [ids[1], ids[1], *ids[2:5]]
 
@@ -227,15 +227,17 @@ def test_script_playback_continues_with_a_retried_line(restarting_bench: Bench) 
 @pytest.mark.slow
 def test_an_urgent_job_is_played_when_retried(restarting_bench: Bench) -> None:
     session, heard = restarting_bench.session, []
-    session.transport.started.connect(lambda sound: heard.append(sound.take_id))
+    session.playback.player.started.connect(lambda sound: heard.append(sound.take_id))
     restarting_bench.trigger("speak.stale")
     restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 3 and all_have_audio(restarting_bench))
-    session.speak([restarting_bench.lines[3].id])
-    session.speak([restarting_bench.lines[1].id])
+    session.synthesis.speak([restarting_bench.lines[3].id])
+    session.synthesis.speak([restarting_bench.lines[1].id])
     restarting_bench.until(lambda: restarting_bench.session.queue.current and heard)
     ThreadWorker.created[-1].kill()
     restarting_bench.until(
-        lambda: not running_texts(restarting_bench) and not session.queue.waiting and not session.transport.is_playing
+        lambda: (
+            not running_texts(restarting_bench) and not session.queue.waiting and not session.playback.player.is_playing
+        )
     )
     assert heard[-1] == session.editor.project.takes_of(restarting_bench.lines[1].id)[-1].id
 
@@ -243,15 +245,15 @@ def test_an_urgent_job_is_played_when_retried(restarting_bench: Bench) -> None:
 @pytest.mark.slow
 def test_stop_ends_the_played_job_after_the_worker_died(restarting_bench: Bench) -> None:
     session = restarting_bench.session
-    session.speak([restarting_bench.lines[1].id, restarting_bench.lines[2].id], is_heard=False)
+    session.synthesis.speak([restarting_bench.lines[1].id, restarting_bench.lines[2].id], plays=False)
     restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 2 and all_have_audio(restarting_bench))
-    session.speak([restarting_bench.lines[0].id])
-    restarting_bench.until(lambda: session.transport.is_playing and all_have_audio(restarting_bench))
+    session.synthesis.speak([restarting_bench.lines[0].id])
+    restarting_bench.until(lambda: session.playback.player.is_playing and all_have_audio(restarting_bench))
     heard = next(job for job in session.queue.running if job.is_urgent)
     session.queue.set_paused(True)
     ThreadWorker.created[-1].kill()
     restarting_bench.until(lambda: len(session.queue.waiting) == 3)
-    assert session.stop()
+    assert session.playback.stop_and_cancel()
     assert heard.state is JobState.CANCELLED
     session.queue.set_paused(False)
     restarting_bench.until(lambda: not running_texts(restarting_bench) and not session.queue.waiting)
@@ -262,12 +264,12 @@ def test_stop_ends_the_played_job_after_the_worker_died(restarting_bench: Bench)
 def test_stop_keeps_a_job_whose_line_plays_another_take(bench: Bench) -> None:
     session, samples = bench.session, np.full(2_400, 0.1, np.float32)
     take = bench.add_take(samples, line=0)
-    session.play_take(take.id)
-    bench.until(lambda: session.transport.is_playing)
-    bench.until(lambda: not session.transport.is_playing)
-    session.speak([bench.lines[0].id], is_heard=False)
+    session.playback.play_take(take.id)
+    bench.until(lambda: session.playback.player.is_playing)
+    bench.until(lambda: not session.playback.player.is_playing)
+    session.synthesis.speak([bench.lines[0].id], plays=False)
     bench.until(lambda: running_texts(bench))
-    assert not session.stop()
+    assert not session.playback.stop_and_cancel()
     bench.live(0.05)
     assert running_texts(bench) == [WORDS[0]]
 
@@ -277,10 +279,10 @@ def test_another_take_of_the_line_does_not_end_its_playback(bench: Bench) -> Non
     first, second = session.queue.speak([bench.lines[0].id], num_takes=2)
     bench.until(lambda: len(running_texts(bench)) == 2)
     session.queue.speak([bench.lines[1].id])
-    session.script_player.start(bench.lines[0].id)
-    session.transport.stop()
+    session.playback.script_player.start(bench.lines[0].id)
+    session.playback.player.stop()
     played_lines: list[str] = []
-    session.script_player.line_changed.connect(played_lines.append)
+    session.playback.script_player.line_changed.connect(played_lines.append)
     session.queue.cancel(second)
     bench.until(lambda: second.state.is_over)
     assert played_lines == []
@@ -295,7 +297,7 @@ def test_jobs_stopped_by_a_model_change_are_cancelled(bench: Bench) -> None:
     bench.until(lambda: all_have_audio(bench))
     jobs = session.queue.running
     session.queue.cancel_waiting()
-    session.use_model(session.model_folder().name)
+    session.model_selection.use_model(session.model_selection.local_folder().name)
     bench.until(lambda: all(job.state.is_over for job in jobs))
     assert [job.state for job in jobs] == 3 * [JobState.CANCELLED]
 
@@ -325,7 +327,7 @@ def test_an_export_includes_a_line_that_is_deleted_while_it_is_spoken(
     bench.until(lambda: len(running_texts(bench)) == 2 and all_have_audio(bench))
     session.editor.apply(RemoveLines((bench.lines[1].id,)))
     BlockingModel.may_continue.set()
-    task = session.exports.current
+    task = session.parts.exports.current
     bench.until(lambda: task.state.is_over)
     assert task.state is ExportState.DONE, (task.error, task.failures)
     assert [path.name for path in sorted((tmp_path / "target").iterdir())] == [

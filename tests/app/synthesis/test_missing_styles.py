@@ -18,7 +18,7 @@ def test_a_missing_style_is_spoken_plain_marked_and_counted_once(bench: Bench) -
     lines = [Line(id=f"l{n}", text="Hello.", voice="Anna", style=style) for n, style in enumerate(styles)]
     editor = bench.session.editor
     editor.apply(InsertLines(0, tuple(lines)))
-    bench.session.speak([line.id for line in lines], is_heard=False)
+    bench.session.synthesis.speak([line.id for line in lines], plays=False)
     bench.until(lambda: all(editor.project.line(line.id).chosen_take for line in lines))
     bench.until(lambda: window.notices.words)
     assert window.notices.words.startswith("2 lines spoken plain, as ")
@@ -28,6 +28,6 @@ def test_a_missing_style_is_spoken_plain_marked_and_counted_once(bench: Bench) -
     assert takes[0].parameters.mode == "zero-shot"
     assert editor.project.state_of("l0") is LineState.READY, "speaking it again would change nothing"
     assert "Without style" in mark_texts(take_rows(editor.project, "l0")[0])
-    assert bench.session.styles.label(styles[0]) == "very odd", "ids are not shown"
+    assert bench.session.model_selection.styles.label(styles[0]) == "very odd", "ids are not shown"
     editor.apply(EditLines({"l0": {"style": LineStyle()}}))
     assert editor.project.state_of("l0") is LineState.OUTDATED

@@ -105,8 +105,8 @@ def test_saved_audio_is_released(bench: Bench) -> None:
     script_of(bench, 2)
     queue = bench.session.queue
     bench.trigger("speak.line")
-    bench.until(lambda: bench.session.transport.is_playing)
-    bench.until(lambda: not queue.running and not bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.playback.player.is_playing)
+    bench.until(lambda: not queue.running and not bench.session.playback.player.is_playing)
     (job,) = queue.jobs
     assert job.state is JobState.DONE
     assert job.synthesis is not None

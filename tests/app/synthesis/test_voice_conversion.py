@@ -37,7 +37,7 @@ def test_a_chosen_file_becomes_a_line_with_a_played_take(bench: Bench, window: M
     bench.live(0.02)
     dialog.close()
     bench.until(lambda: len(bench.lines) == 2 and bench.lines[1].chosen_take)
-    bench.until(lambda: is_over(bench) and not bench.session.transport.is_playing)
+    bench.until(lambda: is_over(bench) and not bench.session.playback.player.is_playing)
     line = bench.lines[1]
     assert (line.text, line.voice) == ("A speech", "Anna")
     assert window.script.current_line == line

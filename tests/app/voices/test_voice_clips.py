@@ -88,12 +88,12 @@ def test_the_button_shows_play_again_at_the_end_of_the_clip(
 
 def test_a_clip_and_a_take_never_play_together(bench: Bench, window: MainWindow, voices: VoiceList) -> None:
     bench.trigger("play.toggle")
-    bench.until(lambda: bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.playback.player.is_playing)
     click(bench, voices, button_of(voices, 0))
     bench.until(lambda: voices._player.is_playing)
-    assert not bench.session.transport.is_playing
+    assert not bench.session.playback.player.is_playing
     bench.trigger("play.toggle")
-    bench.until(lambda: bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.playback.player.is_playing)
     assert not voices._player.is_playing
 
 

@@ -26,7 +26,7 @@ def window(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
     monkeypatch.setattr(bench.library, "_speakers_of_models", lambda: speakers_of(noise_models.V1))
     bench.add_voice("Anna")
     window = bench.open_window()
-    bench.until(lambda: bench.session.styles.generation)
+    bench.until(lambda: bench.session.model_selection.styles.generation)
     window.script.set_field("voice", "Anna", "Change voice")
     return window
 
@@ -41,7 +41,7 @@ def test_the_inspector_lets_choose_a_speaker_only_with_its_model(bench: Bench, w
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Down)
     assert bench.lines[0].voice == "Anna"
-    bench.session.use_model(str(noise_models.V1))
+    bench.session.model_selection.use_model(str(noise_models.V1))
     assert entries(box) == ["Anna", *SPEAKERS]
     QTest.keyClick(box, Qt.Key.Key_Down)
     assert bench.lines[0].voice == SPEAKERS[0]
@@ -71,7 +71,7 @@ def test_the_table_lets_choose_a_speaker_only_with_its_model(bench: Bench, windo
     view.set_compact(is_compact=True)
     assert choose_next() == ["Anna", *GREY]
     assert bench.lines[0].voice == "Anna"
-    bench.session.use_model(str(noise_models.V1))
+    bench.session.model_selection.use_model(str(noise_models.V1))
     assert choose_next() == ["Anna", *SPEAKERS]
     assert bench.lines[0].voice == SPEAKERS[0]
 

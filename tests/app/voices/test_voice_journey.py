@@ -58,7 +58,7 @@ def test_a_dropped_recording_becomes_the_voice_of_a_line(bench: Bench) -> None:
     assert field is not None
     QTest.keyClicks(field, "ne two three")
     bench.trigger("speak.line")
-    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
+    bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.playback.player.is_playing)
     (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert (take.parameters.voice_name, take.parameters.voice_sha256) == (
         "narrator",

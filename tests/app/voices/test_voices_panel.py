@@ -227,12 +227,9 @@ def test_deleting_voices_can_be_undone(
     for name in ("Anna", "Ben"):
         library.add(clip, name)
     refresh(panel, qtbot)
-    removed: list[str] = []
-    panel.voice_removed.connect(removed.append)
     panel._list.selectAll()
     panel._list.actions_by_name["delete"].trigger()
     qtbot.waitUntil(lambda: names(panel) == [])
-    assert removed == ["Anna", "Ben"]
     assert panel._placeholder.isVisible()
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == ["Anna", "Ben"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QStandardPaths
 
-from studio.app.default_folders import default_folder
+from studio.app.widgets.dialogs import default_folder
 
 
 def test_a_missing_folder_is_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

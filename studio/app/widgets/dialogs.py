@@ -1,0 +1,76 @@
+"""Opening of dialogs: awaited, deleted when they are finished, and for files. None runs a nested event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths
+from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+
+
+async def ask(dialog: QDialog) -> int:
+    """Show the dialog and return its result."""
+    answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def take_answer(result: int) -> None:
+        if not answer.done():
+            answer.set_result(result)
+
+    dialog.finished.connect(take_answer)
+    dialog.open()
+    try:
+        return await answer
+    finally:
+        dialog.deleteLater()
+
+
+def open_dialog(dialog: QDialog) -> None:
+    """Show a modal dialog, and delete it when it is finished."""
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+
+
+def bring_to_front(dialog: QDialog) -> None:
+    """Show a non-modal dialog, even if other windows cover it."""
+    dialog.show()
+    dialog.raise_()
+    dialog.activateWindow()
+
+
+def choose_file(
+    parent: QWidget,
+    title: str,
+    then: Callable[[Path], object],
+    *,
+    folder: str = "",
+    filters: Sequence[str] = (),
+    is_folder: bool = False,
+) -> None:
+    """Let the user choose an existing file or folder, and pass it to ``then``."""
+    dialog = QFileDialog(parent, title, folder, ";;".join(filters))
+    dialog.setFileMode(QFileDialog.FileMode.Directory if is_folder else QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(lambda path: then(Path(path)))
+    open_dialog(dialog)
+
+
+def choose_target(
+    parent: QWidget, title: str, then: Callable[[Path], object], *, name: str, kind: str, folder: str = ""
+) -> None:
+    """Let the user choose a file to write, and pass it to ``then``.
+
+    ``name`` is the proposed file name, whose suffix is the default, and ``kind`` the file filter.
+    """
+    dialog = QFileDialog(parent, title, folder, kind)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
+    dialog.selectFile(name)
+    dialog.fileSelected.connect(lambda path: then(Path(path)))
+    open_dialog(dialog)
+
+
+def default_folder(place: QStandardPaths.StandardLocation) -> str:
+    """Return the user's folder of this kind, or the home folder: Qt would use a missing folder as a file name."""
+    folder = QStandardPaths.writableLocation(place)
+    return folder if Path(folder).is_dir() else str(Path.home())
