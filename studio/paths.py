@@ -12,8 +12,6 @@ from pathlib import Path
 import platformdirs
 
 _APP_NAME = "timbre-studio"
-# Folder of a trained speculator in the folder of its model.
-SPECULATOR_FOLDER = "speculator"
 
 
 def resources() -> Path:

@@ -2965,10 +2965,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用 --model 指定其中之一：{known}。</translation>
     </message>
     <message>
-        <source>In {file} of the speculator, {name} is missing or does not fit the model.</source>
-        <translation>推测模型的 {file} 缺少 {name}，或者它与该模型不匹配。</translation>
-    </message>
-    <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
         <translation>请在两台电脑上安装相同版本的 Timbre Studio。</translation>
     </message>
@@ -3265,10 +3261,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
-        <source>on a GPU, CUDA graphs are faster</source>
-        <translation>在显卡上，CUDA Graph 更快</translation>
-    </message>
-    <message>
         <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
         <translation>未安装 onnxruntime-gpu（先运行 pip uninstall -y onnxruntime，再运行 pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;）</translation>
     </message>
@@ -3283,10 +3275,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>program</source>
         <translation>程序</translation>
-    </message>
-    <message>
-        <source>CUDA graph steps of this model compute one token each</source>
-        <translation>该模型的 CUDA Graph 每步只计算一个 token</translation>
     </message>
     <message>
         <source>A text file or the pronunciation dictionary cannot be read.</source>
@@ -3305,48 +3293,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查错误信息中的文件是否为 UTF-8 文本，以及是否有读取权限。</translation>
     </message>
     <message>
-        <source>Choose one: `timbre models import FOLDER --name NAME`.</source>
-        <translation>请指定其中一个：`timbre models import 文件夹 --name 模型名称`。</translation>
-    </message>
-    <message>
-        <source>Choose the one that was published for this model.</source>
-        <translation>请选择为该模型发布的推测模型。</translation>
-    </message>
-    <message>
         <source>Game: files in folders, with a manifest</source>
         <translation>游戏：分文件夹保存，附清单</translation>
     </message>
     <message>
-        <source>Install the model first, then import the speculator again.</source>
-        <translation>请先安装该模型，然后重新导入推测模型。</translation>
-    </message>
-    <message>
-        <source>Install the model first.</source>
-        <translation>请先安装该模型。</translation>
-    </message>
-    <message>
         <source>Podcast: one MP3, -16 LUFS</source>
         <translation>播客：单个 MP3，-16 LUFS</translation>
-    </message>
-    <message>
-        <source>Remove it on the Models page (Ctrl+M), or install it again.</source>
-        <translation>请在“模型”页面（Ctrl+M）移除它，或重新安装。</translation>
-    </message>
-    <message>
-        <source>The model that this speculator belongs to is not installed.</source>
-        <translation>尚未安装此推测模型所属的模型。</translation>
-    </message>
-    <message>
-        <source>The name {name} is reserved for the speculator of a model.</source>
-        <translation>名称 {name} 保留给推测模型使用。</translation>
-    </message>
-    <message>
-        <source>The speculator may belong to several models: {names}.</source>
-        <translation>此推测模型可能属于多个模型：{names}。</translation>
-    </message>
-    <message>
-        <source>The speculator was not trained for {generation}.</source>
-        <translation>此推测模型不是为 {generation} 训练的。</translation>
     </message>
     <message>
         <source>Use a model of CosyVoice-300M, CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
@@ -3363,10 +3315,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>some words sound like others</source>
         <translation>有词读错</translation>
-    </message>
-    <message>
-        <source>speculator, {folder}</source>
-        <translation>推测模型，{folder}</translation>
     </message>
     <message>
         <source>speech recogniser, {folder}</source>
@@ -3601,10 +3549,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{file} 描述的是 CosyVoice-300M-25Hz：这是一个使用独立文本词表的实验模型，不受支持。</translation>
     </message>
     <message>
-        <source>{file} describes a speculator of an unsupported kind.</source>
-        <translation>{file} 描述的推测模型类型不受支持。</translation>
-    </message>
-    <message>
         <source>{file} describes a variant of {generation} with {text_tokens} text tokens, {token_rate} speech tokens per second and {sample_rate} Hz, which is not supported.</source>
         <translation>{file} 描述的是 {generation} 的一个变体（{text_tokens} 个文本词元、每秒 {token_rate} 个语音词元、{sample_rate} Hz），不受支持。</translation>
     </message>
@@ -3811,10 +3755,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{model}; it does not fit into the memory of {gpu}</source>
         <translation>{model}；{gpu} 的显存放不下此模型</translation>
-    </message>
-    <message>
-        <source>{name} belongs to the model {model}, which is not installed.</source>
-        <translation>{name} 属于模型 {model}，而该模型尚未安装。</translation>
     </message>
     <message>
         <source>{name} has no recording and works only with {own} models; the loaded model is a {generation} model.</source>
@@ -5455,10 +5395,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>no NVIDIA GPU; running on the CPU</source>
         <translation>未检测到 NVIDIA 显卡，使用 CPU 运行</translation>
-    </message>
-    <message>
-        <source>no speculator is installed for this model (Models page)</source>
-        <translation>尚未为此模型安装推测模型（可在“模型”页面安装）</translation>
     </message>
     <message>
         <source>none yet; built while the program is idle, or by `timbre engines build`</source>
@@ -8199,24 +8135,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>、</translation>
     </message>
     <message>
-        <source>Faster speech on a graphics card ({model})</source>
-        <translation>显卡语音加速（{model}）</translation>
-    </message>
-    <message>
-        <source>Generates the same takes in less time: on an NVIDIA graphics card, or on a processor without 8-bit or 4-bit weights. It is measured on this computer and used only if it is faster.</source>
-        <translation>以更短的时间生成同样的音频。适用于 NVIDIA 显卡；在 CPU 上不支持 8 位和 4 位权重。程序会在本机实测，只有更快时才使用。</translation>
-    </message>
-    <message>
         <source>{count} Chinese dialects</source>
         <translation>{count} 种汉语方言</translation>
     </message>
     <message>
         <source>licence {licence}</source>
         <translation>许可证 {licence}</translation>
-    </message>
-    <message>
-        <source>licence: see its page</source>
-        <translation>许可证见其发布页面</translation>
     </message>
     <message>
         <source>from {origin}</source>

@@ -9,24 +9,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from studio.catalog.folders import (
-    base_model,
     bundled_folder,
     delete_model,
     files_in,
     lock_model,
-    model_path,
     models_folder,
-    own_files_in,
-    speculator_name,
     staging_folder,
 )
 from studio.catalog.installed import InstallRecord, RecordedFile, model_not_found, read_record, write_record
 from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
-from studio.catalog.speculators import is_speculator_file, require_speculator_folder
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
-from studio.paths import SPECULATOR_FOLDER
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.sense_voice_files import FILES, LAYOUT, TOKENS_FILE, find_network
 
@@ -43,10 +37,7 @@ _ALLOWED = (
 
 
 def is_allowed_file(path: str) -> bool:
-    """Return whether ``path``, relative to the model and with slashes, may be part of a model or its speculator."""
-    folder, _, file = path.partition("/")
-    if folder == SPECULATOR_FOLDER:
-        return is_speculator_file(file)
+    """Return whether ``path``, relative to the model with slashes, may be part of a model."""
     return path in FILES or any(
         fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _ALLOWED
     )
@@ -98,7 +89,7 @@ def check_model(
     recorded for the next check. Raise ``DownloadCancelled``, ``ModelNotFound``, ``ModelBusy``, ``MissingModelFile``.
     """
     stop = stop or CancelToken()
-    folder, bundled = model_path(name), bundled_folder() / name
+    folder, bundled = models_folder() / name, bundled_folder() / name
     if not folder.is_dir() and bundled.is_dir():
         require_complete(bundled)
         files = _hash_files(bundled, files_in(bundled), stop, on_progress)
@@ -113,10 +104,7 @@ def check_model(
             path for path, sha256 in expected.items() if path not in found or sha256 not in (None, found[path].sha256)
         )
         if record is None:
-            if (base := base_model(name)) is None:
-                require_complete(folder)
-            else:
-                require_speculator_folder(folder, models_folder() / base)
+            require_complete(folder)
             record = InstallRecord(name, str(folder), "", tuple(found.values()))
         write_record(folder, record.with_damaged(damaged))
         is_learned = not any(expected.values())
@@ -124,18 +112,17 @@ def check_model(
 
 
 def remove_model(name: str) -> bool:
-    """Delete a model, its speculator and their unfinished downloads. Return False if there are none.
+    """Delete a model and its unfinished download. Return False if neither exists.
 
     Raise ``ModelBusy``, ``CannotWrite``, and ``ModelNotFound`` for a bundled model.
     """
-    installed = model_path(name)
+    installed = models_folder() / name
     if not installed.is_dir() and (bundled_folder() / name).is_dir():
         raise ModelNotFound(
             "{name} is part of the program and cannot be removed.", remedy="Choose an installed model.", name=name
         )
     with lock_model(name):
-        staged = [staging_folder(each) for each in (name, speculator_name(name))]
-        found = [folder for folder in (installed, *staged) if folder.is_dir()]
+        found = [folder for folder in (installed, staging_folder(name)) if folder.is_dir()]
         for folder in found:
             delete_model(folder)
     return bool(found)
@@ -152,7 +139,7 @@ def _expected_checksums(name: str, folder: Path, record: InstallRecord | None) -
     if record is not None:
         return {file.path: file.sha256 for file in record.files}
     release = known_models().get(name)
-    expected: dict[str, str | None] = dict.fromkeys(own_files_in(folder))
+    expected: dict[str, str | None] = dict.fromkeys(files_in(folder))
     if release is not None:
         released = [file for file in release.files if file.variant is None or file.path in expected]
         expected.update({file.path: file.sha256 for file in released})

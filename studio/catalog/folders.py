@@ -1,7 +1,6 @@
 """Model folders: bundled models, the user's models, and downloads in progress; also valid names and free space.
 
-``<models>/NAME`` is an installed model. Its trained speculator is in its folder ``speculator``, so it is removed with the
-model; otherwise it is managed like a model named ``NAME-speculator``. Downloads and copies go to ``<models>/.incoming/NAME`` and are moved when they
+``<models>/NAME`` is an installed model. Downloads and copies go to ``<models>/.incoming/NAME`` and are moved when they
 are complete. A lock file keeps two programs from changing the same model.
 """
 
@@ -16,9 +15,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 
 from studio import paths
-from studio.errors import BadModelName, DiskFull, ModelBusy, ModelNotFound
+from studio.errors import BadModelName, DiskFull, ModelBusy
 from studio.messages import Message, wording
-from studio.paths import SPECULATOR_FOLDER
 from studio.settings import MODELS_FOLDER
 from studio.settings_store import Settings
 from studio.storage.atomic_file import sync_folder
@@ -26,7 +24,6 @@ from studio.storage.disk import disk_errors, free_bytes
 from studio.storage.file_lock import FileLock
 
 _INCOMING = ".incoming"
-_SPECULATOR_SUFFIX = "-speculator"
 _MAX_NAME_LENGTH = 80
 # Allowed as a folder name on every system: begins with a letter or digit, and does not end with a dot or space.
 _MODEL_NAME = re.compile(r"[^\W_](?:[\w.+ -]*[\w+-])?")
@@ -45,41 +42,6 @@ def models_folder() -> Path:
     """Return the folder of the user's models, which the settings may put on another disk."""
     chosen = Settings()[MODELS_FOLDER]
     return Path(chosen) if chosen else paths.data_folder() / "models"
-
-
-def speculator_name(model: str) -> str:
-    """Return the name of the speculator of ``model``."""
-    return model + _SPECULATOR_SUFFIX
-
-
-def base_model(name: str) -> str | None:
-    """Return the model that the speculator ``name`` belongs to, or None if it is not the name of a speculator."""
-    is_speculator = name.endswith(_SPECULATOR_SUFFIX) and not (models_folder() / name).is_dir()
-    return name.removesuffix(_SPECULATOR_SUFFIX) if is_speculator else None
-
-
-def model_path(name: str) -> Path:
-    """Return the folder of the user's model or speculator ``name``, which need not exist."""
-    base = base_model(name)
-    return models_folder() / name if base is None else models_folder() / base / SPECULATOR_FOLDER
-
-
-def name_of(folder: Path) -> str:
-    """Return the name of the model or speculator in ``folder``."""
-    is_speculator = folder.name == SPECULATOR_FOLDER and folder.parent != models_folder()
-    return speculator_name(folder.parent.name) if is_speculator else folder.name
-
-
-def require_base(name: str) -> None:
-    """Raise ``ModelNotFound`` if ``name`` is a speculator whose model is not installed."""
-    base = base_model(name)
-    if base is not None and not (models_folder() / base).is_dir():
-        raise ModelNotFound(
-            "{name} belongs to the model {model}, which is not installed.",
-            remedy="Install the model first.",
-            name=name,
-            model=base,
-        )
 
 
 def staging_folder(name: str) -> Path:
@@ -114,11 +76,6 @@ def files_in(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def own_files_in(folder: Path) -> list[str]:
-    """Return the paths of the files in a model's folder, except those of its speculator."""
-    return [path for path in files_in(folder) if not path.startswith(f"{SPECULATOR_FOLDER}/")]
-
-
 @contextlib.contextmanager
 def lock_model(name: str) -> Iterator[None]:
     """Keep other programs from changing ``name``. Raise ``ModelBusy``, ``CannotWrite``, ``BadModelName``."""
@@ -142,7 +99,7 @@ def lock_model(name: str) -> Iterator[None]:
 
 def install_files(name: str, paths_in_order: Sequence[str]) -> Path:
     """Move staged files into the model folder, replacing damaged ones, each atomically. Call under ``lock_model``."""
-    staging, target = staging_folder(name), model_path(name)
+    staging, target = staging_folder(name), models_folder() / name
     staged = [path for path in paths_in_order if (staging / path).is_file()]
     with writing(target):
         for path in staged:

@@ -12,16 +12,7 @@ from pathlib import Path
 import httpx2
 
 from studio.catalog.download import FileDownload
-from studio.catalog.folders import (
-    base_model,
-    install_files,
-    lock_model,
-    model_path,
-    models_folder,
-    require_base,
-    require_free_space,
-    staging_folder,
-)
+from studio.catalog.folders import install_files, lock_model, models_folder, require_free_space, staging_folder
 from studio.catalog.installed import RECORD_NAME, InstallRecord, RecordedFile, read_record, unsupported, write_record
 from studio.catalog.known import KnownModel
 from studio.catalog.network import (
@@ -36,7 +27,6 @@ from studio.catalog.network import (
 )
 from studio.catalog.progress import CancelToken, OnProgress, Phase, Progress, ProgressCounter, ignore_progress
 from studio.catalog.sources import Listing, ModelSource, RemoteFile
-from studio.catalog.speculators import install_speculator
 from studio.catalog.staging import (
     InstallPlan,
     delete_all_except,
@@ -76,7 +66,7 @@ class Installation:
         self._first_wait_seconds = first_wait_seconds
         self._num_attempts = num_attempts
         self._num_list_attempts = num_list_attempts
-        self._folder = model_path(model.name)
+        self._folder = models_folder() / model.name
         self._staging = staging_folder(model.name)
         self._record = read_record(self._folder)
         # A repair includes the installed variants; a resumed download includes the variants of its plan.
@@ -88,12 +78,10 @@ class Installation:
         """Return the folder of the model. Downloaded data is kept after a failure.
 
         Raise ``DownloadCancelled``, ``ModelBusy``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``,
-        ``DiskFull``, ``CannotWrite``, ``UnknownGeneration``; for a speculator also ``ModelNotFound`` and the errors of
-        ``require_speculator``.
+        ``DiskFull``, ``CannotWrite``, ``UnknownGeneration``.
         """
         if not self._model.is_supported:
             raise unsupported(self._model.name)
-        require_base(self._model.name)
         with lock_model(self._model.name):
             plan = read_plan(self._staging)
             if plan is not None and plan.is_for(self._model, self._source, self._variants):
@@ -201,9 +189,7 @@ class Installation:
         write_record(self._staging, InstallRecord(self._model.name, origin, plan.revision, files))
         delete_all_except(self._staging, {*planned, RECORD_NAME})
         # The record comes last: until then the old one lists the damaged files.
-        paths = [*planned, RECORD_NAME]
-        base = base_model(self._model.name)
-        return install_files(self._model.name, paths) if base is None else install_speculator(base, paths)
+        return install_files(self._model.name, [*planned, RECORD_NAME])
 
 
 def _is_same(file: RemoteFile, size_bytes: int, sha256: str) -> bool:

@@ -9,16 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from studio.catalog.folders import (
-    base_model,
-    bundled_folder,
-    is_safe_path,
-    model_path,
-    models_folder,
-    own_files_in,
-    speculator_name,
-    staging_folder,
-)
+from studio.catalog.folders import bundled_folder, is_safe_path, models_folder, staging_folder
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
@@ -171,22 +162,13 @@ class ModelStatus:
         return self.folder is not None and find_network(self.folder) is not None
 
     @property
-    def base(self) -> str | None:
-        """The model that this speculator belongs to; None for models."""
-        return base_model(self.name)
-
-    @property
     def is_loadable(self) -> bool:
         """Whether it can speak."""
-        is_complete = self.state in (ModelState.BUNDLED, ModelState.INSTALLED)
-        return is_complete and not self.is_recognizer and self.base is None
+        return self.state in (ModelState.BUNDLED, ModelState.INSTALLED) and not self.is_recognizer
 
 
 def model_statuses() -> list[ModelStatus]:
-    """Return the bundled, known and imported models, in this order. Reads only small files.
-
-    The speculator of an installed model follows it.
-    """
+    """Return the bundled, known and imported models, in this order. Reads only small files."""
     from studio.catalog.known import known_models  # noqa: PLC0415 - not needed for the window's first paint
 
     statuses = {name: _installed_status(name, folder) for name, folder in _folders(bundled_folder()).items()}
@@ -194,16 +176,11 @@ def model_statuses() -> list[ModelStatus]:
     for name, known in known_models().items():
         if name in own:
             statuses[name] = _installed_status(name, own[name])
-        elif known.can_be_downloaded and not known.is_speculator:
+        elif known.can_be_downloaded:
             statuses[name] = _available_status(known)
     for name, folder in own.items():
         statuses[name] = _installed_status(name, folder)
-    found = []
-    for name, status in statuses.items():
-        found.append(status)
-        if name in own and (speculator := _speculator_status(name)) is not None:
-            found.append(speculator)
-    return found
+    return list(statuses.values())
 
 
 def model_status(name: str) -> ModelStatus | None:
@@ -258,30 +235,14 @@ def _folders(base: Path) -> dict[str, Path]:
     return {folder.name: folder for folder in found if os.path.isdir(folder) and folder.name[0] != "."}
 
 
-def _speculator_status(model: str) -> ModelStatus | None:
-    """Return the status of the speculator for ``model``; None if it is neither installed nor in the catalogue."""
-    from studio.catalog.known import known_models  # noqa: PLC0415 - as above
-    from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE  # noqa: PLC0415 - as above
-
-    name = speculator_name(model)
-    folder, known = model_path(name), known_models().get(name)
-    if any((folder / file).exists() for file in (SETTINGS_FILE, WEIGHTS_FILE, RECORD_NAME)):
-        return _installed_status(name, folder)
-    return _available_status(known) if known is not None else None
-
-
 def _installed_status(name: str, folder: Path) -> ModelStatus:
     from studio.catalog.known import known_models  # noqa: PLC0415 - as above
 
     record = read_record(folder)
     damaged = tuple(sorted({*record.damaged, *record.missing_in(folder)})) if record else ()
-    if record is None and base_model(name) is not None:
-        from studio.model.speculator_files import SETTINGS_FILE, WEIGHTS_FILE  # noqa: PLC0415 - as above
-
-        damaged = tuple(file for file in (SETTINGS_FILE, WEIGHTS_FILE) if not (folder / file).is_file())
     is_bundled = folder.parent == bundled_folder()
     state = ModelState.BUNDLED if is_bundled else ModelState.DAMAGED if damaged else ModelState.INSTALLED
-    size = sum((folder / path).stat().st_size for path in own_files_in(folder))
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return ModelStatus(name, state, known_models().get(name), folder, record, size, _arrived_bytes(name), damaged)
 
 

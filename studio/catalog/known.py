@@ -16,7 +16,6 @@ from typing import Any
 from studio import paths
 from studio.errors import IncompleteInstallation
 from studio.model.generations import GENERATIONS
-from studio.model.speculator_files import SPECULATOR_LAYOUT
 from studio.storage.json_input import read_json
 from studio.take_checks.recognizers.sense_voice_files import LAYOUT
 
@@ -27,7 +26,6 @@ class Ability(Enum):
     STREAM = "stream"  # plays while still synthesising
     STORED_VOICES = "stored-voices"  # has built-in voices
     RECOGNIZE = "recognize"  # recognises speech, for checks of takes; cannot speak
-    SPECULATE = "speculate"  # makes its model faster; cannot speak
 
 
 class SourceKind(Enum):
@@ -62,7 +60,6 @@ class KnownModel:
     revisions: Mapping[SourceKind, str]
     files: tuple[ModelFile, ...]
     is_demonstration: bool = False  # a small model for a first try, far below the others in quality
-    approximate_bytes: int = 0  # approximate size of the files without a published one
 
     @property
     def can_be_downloaded(self) -> bool:
@@ -73,15 +70,11 @@ class KnownModel:
     def is_supported(self) -> bool:
         """Whether this version of the program can run it."""
         supported = {generation.name for generation in GENERATIONS}
-        return self.is_recognizer or self.is_speculator or self.generation in supported
+        return self.is_recognizer or self.generation in supported
 
     @property
     def is_recognizer(self) -> bool:
         return self.generation == LAYOUT
-
-    @property
-    def is_speculator(self) -> bool:
-        return self.generation == SPECULATOR_LAYOUT
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -92,8 +85,8 @@ class KnownModel:
         return tuple(file for file in self.files if file.variant is None or file.variant in variants)
 
     def size_bytes(self, variants: frozenset[str] = frozenset()) -> int:
-        """Return the total of the published sizes. Files without one count with ``approximate_bytes``."""
-        return self.approximate_bytes + sum(file.size_bytes or 0 for file in self.files_of(variants))
+        """Return the total of the published sizes. The files without one are a few kilobytes in all."""
+        return sum(file.size_bytes or 0 for file in self.files_of(variants))
 
 
 def known_models() -> Mapping[str, KnownModel]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from studio.catalog.checking import check_model, remove_model
 from studio.catalog.failover import FailoverInstallation
-from studio.catalog.folders import base_model, in_gigabytes, name_of
+from studio.catalog.folders import in_gigabytes
 from studio.catalog.installed import ModelState, ModelStatus, model_not_found, model_status, model_statuses
 from studio.catalog.known import Ability, KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
@@ -36,7 +36,6 @@ examples:
   timbre models export CosyVoice2-0.5B      write one file, for a computer without a network
   timbre models import CosyVoice2-0.5B.zip
   timbre models import path/to/CosyVoice2-0.5B
-  timbre models install CosyVoice2-0.5B-speculator          faster speech on a graphics card
 
 To resume an interrupted installation, run the same command again.
 Nothing is downloaded without your command.
@@ -55,7 +54,6 @@ _ABILITIES = {
     Ability.INSTRUCT: "style instructions",
     Ability.STREAM: "streaming",
     Ability.RECOGNIZE: "speech recognition, for `timbre check` and the checks of takes",
-    Ability.SPECULATE: "same takes, faster: on an NVIDIA graphics card, or on a processor without 8-bit or 4-bit weights",
 }
 _PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copying"}
 _MEGABYTE = 1e6
@@ -84,9 +82,7 @@ def add_parser(commands: Commands) -> None:
     add_action(actions, "remove", _remove, "delete a model or an incomplete download", "NAME")
     import_ = add_action(actions, "import", _import, "copy a model from a folder, a zip or tar archive, or an export")
     import_.add_argument("path", type=Path, metavar="PATH")
-    import_.add_argument(
-        "--name", help="name of the model (default: that of the folder or archive); for a speculator, its model"
-    )
+    import_.add_argument("--name", help="name of the model (default: that of the folder or archive)")
     export = add_action(actions, "export", _export, "write a model to one file, for another computer", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{EXPORT_SUFFIX}")
 
@@ -152,9 +148,7 @@ def _import(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         folder = import_model(arguments.path, name=arguments.name, on_progress=_shown_on(line))
     finally:
         line.clear()
-    name = name_of(folder)
-    used = base_model(name) or name
-    print_message(f"{name} is installed. Use it with `timbre say --model {used} …`.")
+    print_message(f"{folder.name} is installed. Use it with `timbre say --model {folder.name} …`.")
     return 0
 
 
@@ -184,8 +178,6 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
     finally:
         line.clear()
     print_message(f"{model.name} is installed in {folder}.")
-    if model.is_speculator:
-        print_message("It is tried and measured with the other engines, and used if it is faster.")
 
 
 def _sources(arguments: argparse.Namespace) -> SourceOrder:
@@ -251,20 +243,16 @@ def _description(status: ModelStatus) -> list[str]:
         lines[0] += f", {in_gigabytes(status.arrived_bytes)} downloaded"
     if status.damaged:
         lines.append(f"  damaged: {', '.join(status.damaged)}; repair with `timbre models install {status.name}`")
-    if status.base is not None:
-        lines.append(f"  part of: {status.base}")
     if known is not None:
         dialects = f", {known.num_dialects} Chinese dialects" if known.num_dialects else ""
-        if known.languages:
-            lines.append(f"  languages: {', '.join(known.languages)}{dialects}")
+        lines.append(f"  languages: {', '.join(known.languages)}{dialects}")
         lines.append(
             f"  features: {', '.join(words for ability, words in _ABILITIES.items() if ability in known.abilities)}"
         )
         if known.is_demonstration:
             lines.append("  a demonstration; the other models sound far better")
         sources = ", ".join(f"{kind.title} {name}" for kind, name in known.repositories.items())
-        licence = known.licence or "see its page"
-        lines.append(f"  licence: {licence}; {f'from {sources}' if sources else 'bundled with the program'}")
+        lines.append(f"  licence: {known.licence}; {f'from {sources}' if sources else 'bundled with the program'}")
         for variant in known.variants:
             extra = in_gigabytes(known.size_bytes(frozenset({variant})) - known.size_bytes())
             state = "installed" if variant in status.variants else f"{extra} extra, with --variant {variant}"
@@ -294,7 +282,7 @@ def _as_json(status: ModelStatus) -> dict[str, Any]:
         "abilities": sorted(ability.value for ability in known.abilities) if known else None,
         "licence": known.licence if known else None,
         "is_demonstration": known.is_demonstration if known else None,
-        "part_of": status.base,
+        "part_of": None,  # of earlier versions
         "sources": {kind.value: name for kind, name in known.repositories.items()} if known else None,
     }
 

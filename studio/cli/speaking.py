@@ -33,7 +33,6 @@ from studio.pipeline.request import (
     LengthFinding,
     LengthVerdict,
     NetworkFigures,
-    SpeculationFigures,
     SynthesisReport,
     SynthesisRequest,
 )
@@ -310,17 +309,6 @@ def quality_values(quality: FlowQuality) -> dict[str, Any]:
     }
 
 
-def speculation_values(figures: SpeculationFigures | None) -> dict[str, Any] | None:
-    if figures is None:
-        return None
-    return {
-        "steps": figures.num_steps,
-        "proposed": figures.num_proposed,
-        "accepted": figures.num_accepted,
-        "accepted_per_step": figures.accepted_per_step,
-    }
-
-
 def _values(
     result: OutputResult,
     description: EngineDescription,
@@ -356,7 +344,7 @@ def _values(
         "quality": quality_values(report.quality),
         "seed": seed,
         "num_speech_tokens": report.num_speech_tokens,
-        "speculation": speculation_values(report.speculation),
+        "speculation": None,  # of earlier versions
         "spoken_text": list(report.spoken_text),
         "warnings": [
             *report.warnings,

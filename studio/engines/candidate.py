@@ -34,7 +34,6 @@ MODULES = (
     "studio.engines.cuda_graph.candidates",
     "studio.engines.vllm_lm.candidates",
     "studio.engines.quantized.candidates",
-    "studio.engines.speculative_candidates",
 )
 # Bump when verification or timing changes, so that all engines are tried again.
 PROOF_VERSION = 2

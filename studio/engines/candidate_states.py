@@ -20,7 +20,7 @@ from studio.storage.disk import free_bytes
 
 @dataclass
 class CandidateState:
-    """One candidate. It is probed once: libraries do not change while the program runs (see ``EngineManager.refresh``).
+    """One candidate. It is probed once: libraries do not change while the program runs.
 
     Attributes:
         reference: The state of the stage's reference; None if this candidate is the reference.

@@ -148,16 +148,6 @@ class EngineManager:
         self._set_work(None)
         return self.overview()
 
-    def refresh(self) -> None:
-        """Probe the candidates again, after a part of the model was installed or removed."""
-        states = candidate_states_of(all_candidates(self._modules), self.target, self.store)
-        failed = {state.key: state.failed_now for state in self._states if state.key}
-        for state in states:
-            state.failed_now = failed.get(state.key)
-        with self._lock:
-            self._states = states
-        self._notify()
-
     def disturbed_keys(self) -> frozenset[str]:
         """Return the keys of the candidates whose timing is unreliable and must be repeated."""
         manifests = {state.key: state.manifest for state in self._states}

@@ -119,7 +119,6 @@ class EngineAction(Enum):
     RESUME = "resume"
     STEP_ASIDE = "step-aside"  # pause while the user types, plays or downloads
     STEP_BACK = "step-back"
-    REFRESH = "refresh"  # probe again, after a part of the model was installed or removed
     CANCEL = "cancel"
     REBUILD = "rebuild"
     CLEAR = "clear"

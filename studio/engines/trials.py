@@ -127,10 +127,7 @@ class SpeechLMTrial(StageBenchmark):
         shifts = itertools.cycle(range(len(request.text_tokens)))
 
         def speak() -> Iterator[int]:
-            """Speak another text with other random numbers in each round.
-
-            vLLM keeps keys and values of earlier texts, and speculative engines learn from earlier tokens.
-            """
+            """Speak another text with other random numbers in each round, because vLLM keeps states of earlier texts."""
             shift = next(shifts)
             text = request.text_tokens[shift:] + request.text_tokens[:shift]
             # The sampler of synthesis: engines that sample themselves pass the scores of each token to any other.

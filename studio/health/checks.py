@@ -338,8 +338,6 @@ def _check_model(status: ModelStatus, gpu: Gpu | None, *, has_pages: bool) -> Ch
     assert status.folder is not None, "a loadable model is in a folder"
     if status.is_recognizer:
         return Check(subject, Verdict.FINE, wording("speech recogniser, {folder}", folder=status.folder))
-    if status.base is not None:
-        return Check(subject, Verdict.FINE, wording("speculator, {folder}", folder=status.folder))
     try:
         generation, settings = detect_generation(status.folder)
         found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)

@@ -52,21 +52,6 @@ class TokenSampler(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class SpeculationCount:
-    """Steps of speculative decoding, and the tokens proposed and accepted in them."""
-
-    num_steps: int = 0
-    num_proposed: int = 0
-    num_accepted: int = 0
-
-    def add(self, num_proposed: int, num_accepted: int) -> None:
-        """Count one step."""
-        self.num_steps += 1
-        self.num_proposed += num_proposed
-        self.num_accepted += num_accepted
-
-
 @dataclass(frozen=True, slots=True)
 class SpeechTokenRequest:
     """One sentence for the speech language model, as token ids (specification E2, E3, E5, E6).
@@ -78,7 +63,6 @@ class SpeechTokenRequest:
             text arrives in pieces (E7). In CosyVoice3, they end with ``<|endofprompt|>``. CosyVoice2 has none.
         attention: Receives the attention to the text, if the engine can record it. Engines may ignore it.
         speaker: Speaker embedding (192 values) for CosyVoice-300M. Later generations do not use it.
-        speculation: Counts the steps, if the engine verifies proposed tokens.
     """
 
     text_tokens: tuple[int, ...]
@@ -89,7 +73,6 @@ class SpeechTokenRequest:
     num_instruction_tokens: int = 0
     attention: AttentionTrace | None = field(default=None, repr=False, compare=False)
     speaker: tuple[float, ...] | None = field(default=None, repr=False)
-    speculation: SpeculationCount | None = field(default=None, repr=False, compare=False)
 
 
 class SpeechLM(Protocol):

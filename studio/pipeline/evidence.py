@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ from studio.model.speech_lm import RepetitionAwareSampler, kept_by_silence_filte
 from studio.model.speech_lm.attention import AttentionTrace
 from studio.model.stages import SpeechLM, SpeechTokenRequest
 from studio.pipeline.alignment import AlignmentReader
-from studio.pipeline.request import SentenceEvidence, SpeculationFigures
+from studio.pipeline.request import SentenceEvidence
 from studio.text.tokenizer import TextTokenizer
 
 
@@ -31,17 +31,6 @@ class Generation:
     trace: AttentionTrace | None
     tokens: list[int]
     limit: int
-
-
-def speculation_of(generations: Iterable[Generation]) -> SpeculationFigures | None:
-    """Return the sum of what the language model counted, or None if it generated one token a step."""
-    counts = [each.request.speculation for each in generations if each.request.speculation is not None]
-    figures = SpeculationFigures(
-        sum(count.num_steps for count in counts),
-        sum(count.num_proposed for count in counts),
-        sum(count.num_accepted for count in counts),
-    )
-    return figures if figures.num_steps else None
 
 
 @dataclass(frozen=True, slots=True)

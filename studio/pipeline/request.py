@@ -146,19 +146,6 @@ class SentenceEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeculationFigures:
-    """Steps of speculative decoding in a request, and the tokens proposed and accepted in them."""
-
-    num_steps: int
-    num_proposed: int
-    num_accepted: int
-
-    @property
-    def accepted_per_step(self) -> float:
-        return self.num_accepted / max(1, self.num_steps)
-
-
-@dataclass(frozen=True, slots=True)
 class NetworkFigures:
     """What another computer measured, and the network added.
 
@@ -213,7 +200,6 @@ class SynthesisReport:
     network_seconds: float | None = None
     network: NetworkFigures | None = None  # None locally, and if the other computer does not measure
     quality: FlowQuality = FlowQuality()
-    speculation: SpeculationFigures | None = None  # None if the engine generates one token a step
 
     @property
     def real_time_factor(self) -> float:

@@ -23,13 +23,13 @@ from studio.model.checkpoint import Checkpoint
 from studio.model.options import Quality
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.speech_lm.cached_lm import speech_token_limits
-from studio.model.stages import FlowDecoder, FlowPrompt, SpeculationCount, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.model.torch_device import used_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream, synchronize
 from studio.pipeline.enrolment import Frontend, build_prompt, prompt_key, source_tokens
-from studio.pipeline.evidence import EvidenceReader, Generation, speculation_of
+from studio.pipeline.evidence import EvidenceReader, Generation
 from studio.pipeline.flow_quality import FlowQualities, MeasuredSpeech
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import CostModel
@@ -364,7 +364,6 @@ class Synthesizer:
         control: RequestControl,
     ) -> Attempt:
         trace = self.stages.alignment.new_trace()
-        tokens = replace(tokens, speculation=SpeculationCount())
         generated = self.stages.speech_lm.generate(replace(tokens, attention=trace), sampler)
         counted = CountedTokens(generated, EVERYTHING if limits is None else limits.longest)
         limit = min(counted.limit, speech_token_limits(tokens, len(tokens.text_tokens))[1])
@@ -496,7 +495,6 @@ class Synthesizer:
             voice_was_cached=speech.voice.was_cached,
             max_concurrent_lines=self.description.max_concurrent_lines,
             quality=quality,
-            speculation=speculation_of(sentence.generation for sentence in speech.spoken_sentences),
             device_memory_bytes=used_memory_bytes(torch.device(self.description.device)),
         )
 

@@ -311,10 +311,6 @@ class ModelHost:
             case EngineAction.STEP_BACK:
                 self._last_used = time.monotonic()
                 self._manager.yield_to_user(is_active=False)
-            case EngineAction.REFRESH:
-                self._manager.refresh()
-                self._should_improve = self._should_improve or self._options.engines == "improve"
-                self._wake.set()
             case EngineAction.CANCEL:
                 self._should_improve = False
                 self._manager.cancel()

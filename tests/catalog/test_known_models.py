@@ -14,16 +14,14 @@ from studio.catalog.installed import DEFAULT_MODEL, ModelState, model_status, mo
 from studio.catalog.known import KnownModel, SourceKind, known_models
 from studio.model.generations import GENERATIONS
 
-# Speculators are in test_speculators.py.
-MODELS = [model for model in known_models().values() if model.can_be_downloaded and not model.is_speculator]
+MODELS = [model for model in known_models().values() if model.can_be_downloaded]
 BUNDLED = Path(__file__).parents[2] / "resources" / "models"
 
 
 def test_known_models_are_ordered_by_rank() -> None:
     assert list(known_models()) == [
         "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M", "CosyVoice-300M-SFT", "CosyVoice-300M-Instruct",
-        "studio-mini", "SenseVoiceSmall", "Fun-CosyVoice3-0.5B-2512-speculator",
-        "CosyVoice2-0.5B-speculator",
+        "studio-mini", "SenseVoiceSmall",
     ]  # fmt: skip
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import noise_models
 import pytest
 from hub_server import Fault, HubServer, Repository
 from small_model import NAME, REPOSITORY, small_files, small_model
-from small_speculator import REPOSITORY as SPECULATOR
-from small_speculator import known_speculator, speculator_files
 from terminal import Terminal
 
 from studio.catalog.known import known_models
@@ -160,42 +157,3 @@ def test_export_and_import_move_a_model(timbre: Terminal, hub: HubServer) -> Non
 
 def test_an_invalid_endpoint_is_refused(timbre: Terminal, hub: HubServer) -> None:
     assert timbre("models", "install", NAME, "--endpoint", "hf-mirror").status == 2
-
-
-@pytest.mark.slow
-def test_a_speculator_is_listed_installed_verified_and_removed(
-    timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    known = known_speculator("Noise3")
-    for module in ("cli.models", "catalog.known", "catalog.checking", "catalog.transfer", "catalog.speculators"):
-        monkeypatch.setattr(f"studio.{module}.known_models", lambda: {known.name: known})
-    hub.repositories[SPECULATOR] = Repository(speculator_files())
-    assert known.name not in timbre("models", "list").out
-    ran = timbre("models", "install", known.name)
-    assert (ran.status, "Noise3, which is not installed" in ran.err) == (3, True)
-    assert timbre("models", "import", str(noise_models.V3), "--name", "Noise3").status == 0
-    described = timbre("models", "list").out.partition(f"{known.name}: ")[2].partition("\n\n")[0]
-    assert described.splitlines() == [
-        "not installed, 2 MB",
-        "  part of: Noise3",
-        "  features: same takes, faster: on an NVIDIA graphics card, or on a processor without 8-bit or 4-bit weights",
-        f"  licence: see its page; from Hugging Face {SPECULATOR}",
-    ]
-    ran = timbre("models", "install", known.name, "--source", "modelscope")
-    assert (ran.status, "is not available from" in ran.err) == (13, True)
-    ran = timbre("models", "install", known.name)
-    assert (ran.status, "tried and measured with the other engines" in ran.err) == (0, True)
-    listed = {entry["name"]: entry for entry in timbre("models", "list", "--json").json}
-    assert (listed[known.name]["state"], listed[known.name]["part_of"]) == ("installed", "Noise3")
-    assert not listed[known.name]["can_speak"]
-    assert listed["Noise3"]["part_of"] is None
-    assert f"{known.name}: 2 files, no damage found" in timbre("models", "verify").err
-    ran = timbre("say", "Hello.", "--model", known.name)
-    assert (ran.status, "There is no model" in ran.err) == (3, True)
-    archive = tmp_path / "speculator.zip"
-    assert timbre("models", "export", known.name, str(archive)).status == 0
-    assert timbre("models", "remove", known.name).status == 0
-    ran = timbre("models", "import", str(archive))
-    assert (ran.status, f"{known.name} is installed. Use it with `timbre say --model Noise3" in ran.err) == (0, True)
-    assert timbre("models", "remove", "Noise3").status == 0
-    assert known.name not in timbre("models", "list").out

@@ -18,10 +18,9 @@ from terminal import Terminal
 
 from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
-from studio.cli.speaking import speculation_values
 from studio.errors import DiskFull
 from studio.model.options import Quality, SamplingOptions
-from studio.pipeline.request import SpeculationFigures, SynthesisRequest
+from studio.pipeline.request import SynthesisRequest
 from studio.settings import (
     DEVICE,
     FLOW_PRECISION,
@@ -75,12 +74,6 @@ def test_a_language_that_the_model_has_not_learned_is_spoken_after_a_warning(tim
     assert "`timbre models install Fun-CosyVoice3-0.5B-2512`" in helpful
     assert "only" not in timbre("say", "Hello.", "--voice", clip, "-o", "two.wav").err
     assert "only" not in timbre("say", "大家好。", "--voice", clip, "-o", "three.wav", "--model", "quiet").err
-
-
-def test_json_tells_how_many_proposed_tokens_were_accepted() -> None:
-    found = speculation_values(SpeculationFigures(num_steps=10, num_proposed=30, num_accepted=12))
-    assert found == {"steps": 10, "proposed": 30, "accepted": 12, "accepted_per_step": 1.2}
-    assert speculation_values(None) is None
 
 
 def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None:

@@ -30,7 +30,7 @@ def use_only_hub(
 
     ``in_window`` is whether the window's modules know only them as well.
     """
-    modules = ["catalog.known", "catalog.checking", "catalog.transfer", "catalog.speculators"]
+    modules = ["catalog.known", "catalog.checking", "catalog.transfer"]
     if in_window:
         modules += ["app.models.model_tasks", "app.models.first_run", "app.models.models_page"]
     for module in modules:

@@ -17,8 +17,6 @@ from studio.model.speech_lm import SpeechLMNetwork
 from studio.model.stages import SpeechTokenRequest
 
 OWN_IMPLEMENTATIONS_LIMIT = 1e-4  # between our implementations, over longer sequences
-# For the recorded models of all generations.
-LINE = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)), min_tokens=30, max_tokens=30)
 
 
 @dataclass(frozen=True)

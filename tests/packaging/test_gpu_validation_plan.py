@@ -190,7 +190,6 @@ FORMS = [
     form("speech-lm", "cuda-graph-float32", "float32"),
     form("speech-lm", "cuda-graph-bfloat16", "bfloat16"),
     form("speech-lm", "cuda-graph-int8", "int8"),
-    form("speech-lm", "cuda-graph-speculative-int8", "int8"),
     form("flow", "cuda-graph-bfloat16", "bfloat16"),
     form("flow", "tensorrt-float16", "float16", is_built=True),
     form("vocoder", "torch-float32", "float32"),
@@ -216,7 +215,6 @@ def test_what_is_worth_most_comes_first() -> None:
     assert {name.partition(" ")[0] for name in names[10:]} >= {"R1", "R3", "R4", "R5", "R8", "R12"}
     rest = [step.name for step in late(FORMS)]
     assert rest == [
-        "speech-lm cuda-graph-speculative-int8",
         "speech-lm torch-bfloat16",
         "flow tensorrt-float16",
         "E9 tensorrt-float16",

@@ -12,7 +12,6 @@ import pytest
 
 from studio import paths
 from studio.model.speech_lm import TorchSpeechLM
-from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 from studio.pipeline import alignment
 from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
@@ -140,24 +139,3 @@ def test_a_model_without_such_heads_gives_the_rest(synthesizer: Synthesizer, mon
     # The decision is stored too.
     (stored,) = [path for path in (CACHE["folder"] / "engines").glob("attention-*.json") if "[]" in path.read_text()]
     assert json.loads(stored.read_text()) == {"heads": []}
-
-
-@pytest.mark.slow
-def test_report_counts_the_steps_of_speculative_decoding(synthesizer: Synthesizer) -> None:
-    """The tokens and their attention to the text are those of plain decoding."""
-    _, plain = speak(synthesizer)
-    assert plain.speculation is None
-    lm = synthesizer.stages.speech_lm
-    assert isinstance(lm, TorchSpeechLM)
-    lm.speculator = SuccessorSpeculator()
-    try:
-        _, report = speak(synthesizer)
-    finally:
-        lm.speculator = None
-    assert [each.speech_tokens for each in report.evidence] == [each.speech_tokens for each in plain.evidence]
-    for found, wanted in zip(report.evidence, plain.evidence, strict=True):
-        assert np.allclose(found.text_position, wanted.text_position, atol=0.02)
-    assert report.speculation is not None
-    assert 0 < report.speculation.num_accepted < report.speculation.num_proposed
-    num_steps = report.speculation.num_steps
-    assert num_steps + report.speculation.num_accepted == pytest.approx(report.num_speech_tokens, abs=4)

@@ -104,7 +104,6 @@ class FakeManager:
         self.lacks_memory = False
         self.on_improve: Callable[[], None] = lambda: None
         self.interruptions: list[bool] = []
-        self.num_refreshed = 0
 
     def overview(self) -> EngineStatus:
         plain = view("torch-float32", is_proven=self.knows)
@@ -155,9 +154,6 @@ class FakeManager:
         return self.lacks_memory and more_bytes == 5
 
     def close(self) -> None: ...
-
-    def refresh(self) -> None:
-        self.num_refreshed += 1
 
     def clear(self, keys: Collection[str] | None = None) -> int:
         self.knows = False
@@ -615,18 +611,3 @@ def test_model_is_warmed_up_once_while_idle(
     model._wake.set()
     list(model.stream(request_of, control=RequestControl()))
     assert order == ["first", "second", "third"]
-
-
-def test_an_installed_part_of_the_model_is_tried_if_engines_are_to_be_found(
-    open_model: Callable[..., tuple[ModelHost, FakeManager]],
-) -> None:
-    model, manager = open_model()
-    assert manager.has_improved.wait(60)
-    manager.has_improved.clear()
-    model.manage_engines(EngineAction.REFRESH, ())
-    assert manager.num_refreshed == 1
-    assert manager.has_improved.wait(60)
-    model, manager = open_model(replace(OPTIONS, engines="proven"))
-    model.manage_engines(EngineAction.REFRESH, ())
-    assert manager.num_refreshed == 1
-    assert not model._should_improve

@@ -20,8 +20,6 @@ from measurements.gpu.ratios import ROWS
 _POISON = ("CUDA error", "CUDNN_STATUS", "CUBLAS_STATUS", "device-side assert")
 _STARTING_SECONDS = 180.0
 _EARLY_FORMS = ("bfloat16", "int8", "float16", "float32")
-# Engines that propose tokens. They gain nothing with random weights, whose tokens do not repeat.
-_PROPOSING = ("speculative", "dspark")
 # Parts of the quick check, most important first, with the seconds below which a part is not started.
 QUICK_PARTS = {
     "machine": 5.0,
@@ -59,9 +57,7 @@ class Form:
     @property
     def is_early(self) -> bool:
         """Whether it is probably the fastest engine, or a reference. All others are tested later."""
-        if self.is_built or any(kind in self.name for kind in _PROPOSING):
-            return False
-        return self.name.startswith("cuda-graph") or self.precision == "float32"
+        return not self.is_built and (self.name.startswith("cuda-graph") or self.precision == "float32")
 
     @property
     def order(self) -> tuple[int, bool, int]:

@@ -29,7 +29,6 @@ from studio.app.models.model_text import (
     state_icon,
     state_text,
     task_text,
-    title_text,
 )
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
@@ -60,12 +59,11 @@ class ModelCard(QFrame):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = name
-        title = title_text(name)
         self.setProperty("role", "card")
-        self.setAccessibleName(title)
+        self.setAccessibleName(name)
         self._status: ModelStatus | None = None
         self._mark = QLabel()
-        self._title = text_label(title, "title", wraps=False)
+        self._title = text_label(name, "title", wraps=False)
         self._state = ElidedLabel()
         self._advice = text_label("", "good")
         self._advice.hide()
@@ -146,7 +144,7 @@ class ModelCard(QFrame):
     def show_speed(self, words: str, *, can_measure: bool) -> None:
         """Show the measured speed. ``can_measure`` tells whether the button is enabled; it needs an installed model."""
         status = self._status
-        can_speak = status is not None and status.base is None and not status.is_recognizer
+        can_speak = status is not None and not status.is_recognizer
         self.speed.setText(words)
         self.speed.setVisible(can_speak and status is not None and status.state is not ModelState.UNSUPPORTED)
         self.measure.setVisible(status is not None and status.is_loadable)

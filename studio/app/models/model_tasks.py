@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.background import run_in_thread
 from studio.catalog.checking import CheckResult, check_model, discard_download, remove_model
-from studio.catalog.folders import base_model, name_of
 from studio.catalog.installed import ModelStatus, model_statuses
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.progress import CancelToken, DownloadCancelled, Progress
@@ -57,7 +56,6 @@ class ModelTasks(QObject):
     statuses_changed = Signal()
     task_changed = Signal()  # a task was queued, started, progressed or ended
     installed = Signal(str)
-    speculator_changed = Signal(str)  # name of the model whose speculator was installed or removed
     checked = Signal(object)  # CheckResult
     failed = Signal(object)  # StudioError
 
@@ -222,11 +220,7 @@ class ModelTasks(QObject):
                 if isinstance(result, CheckResult):
                     self.checked.emit(result)
                 elif isinstance(result, Path):
-                    self.installed.emit(name_of(result))
-                name = name_of(result) if isinstance(result, Path) else task.name
-                base = base_model(name)
-                if base is not None and (isinstance(result, Path) or task.kind is ModelTaskKind.REMOVE):
-                    self.speculator_changed.emit(base)
+                    self.installed.emit(result.name)
             finally:
                 task.is_running = False
                 self._tasks.remove(task)

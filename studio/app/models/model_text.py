@@ -10,7 +10,6 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from studio.app.error_text import error_message
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
 from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases, join_sentences
-from studio.catalog.folders import base_model
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.machine import Advice, MachineFacts, Reason, recommend_model
@@ -104,23 +103,7 @@ def language_text(known: KnownModel) -> str:
     return _tr(_T("Models", ", ")).join(named)
 
 
-def title_text(name: str) -> str:
-    """Return the title of a model, or of the speculator of a model."""
-    base = base_model(name)
-    if base is None:
-        return name
-    return _tr(_T("Models", "Faster speech on a graphics card ({model})")).format(model=base)
-
-
 def ability_text(known: KnownModel) -> str:
-    if known.is_speculator:
-        return _tr(
-            _T(
-                "Models",
-                "Generates the same takes in less time: on an NVIDIA graphics card, or on a processor without 8-bit or "
-                "4-bit weights. It is measured on this computer and used only if it is faster.",
-            )
-        )
     languages = language_text(known)
     abilities = [_tr(words) for ability, words in _ABILITIES.items() if ability in known.abilities]
     if known.num_dialects:
@@ -159,10 +142,8 @@ def advice_text(advice: Advice, machine: MachineFacts) -> str:
 def origin_text(status: ModelStatus) -> str:
     known = status.known
     parts = [size_text(status.size_bytes)]
-    if known is not None and known.licence:
+    if known is not None:
         parts.append(_tr(_T("Models", "licence {licence}")).format(licence=known.licence))
-    elif known is not None:
-        parts.append(_tr(_T("Models", "licence: see its page")))
     if status.record is not None:
         parts.append(_tr(_T("Models", "from {origin}")).format(origin=status.record.origin))
     elif known is not None and known.can_be_downloaded:
@@ -171,7 +152,7 @@ def origin_text(status: ModelStatus) -> str:
 
 
 def task_text(task: ModelTask) -> str:
-    name = title_text(task.name) if task.name else task.path.name
+    name = task.name or task.path.name
     words = _tr(_TASKS[task.kind]).format(name=name)
     details = progress_text(task.progress) if task.progress is not None and task.is_running else ""
     if not task.is_running:

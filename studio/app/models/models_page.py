@@ -29,7 +29,7 @@ from studio.app.models.first_run_panel import FirstRunPanel
 from studio.app.models.model_card import ModelCard
 from studio.app.models.model_speed import ModelSpeeds
 from studio.app.models.model_tasks import ModelTasks
-from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text, title_text
+from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
@@ -39,13 +39,12 @@ from studio.app.widgets.dialogs import bring_to_front, choose_file, choose_targe
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
-from studio.catalog.folders import base_model, models_folder
+from studio.catalog.folders import models_folder
 from studio.catalog.installed import ModelState
 from studio.catalog.known import known_models
 from studio.catalog.machine import MachineFacts, probe_machine
 from studio.catalog.sources import source_title
 from studio.catalog.transfer import EXPORT_SUFFIX
-from studio.engines.overview import EngineAction
 from studio.errors import StudioError, UnusableSetting
 from studio.health.log_file import note_shown
 from studio.remote.address import ServerAddress
@@ -211,13 +210,12 @@ class ModelsPage(QDialog):
     def _show_check(self, result: CheckResult) -> None:
         if not result.is_intact:
             words = self.tr("{name}: {files} damaged. “Repair” downloads only these files.")
-            names = join_names(result.damaged)
-            self._show_message(words.format(name=title_text(result.name), files=names), "bad")
+            self._show_message(words.format(name=result.name, files=join_names(result.damaged)), "bad")
         elif result.is_learned:
             words = self.tr("{name}: complete. Checksums recorded for the next verification.")
-            self._show_message(words.format(name=title_text(result.name)), "good")
+            self._show_message(words.format(name=result.name), "good")
         else:
-            self._show_message(self.tr("{name}: all files are intact.").format(name=title_text(result.name)), "good")
+            self._show_message(self.tr("{name}: all files are intact.").format(name=result.name), "good")
 
     def _show_message(self, words: str, role: str, error: StudioError | None = None) -> None:
         self._copy.offer_for(error)
@@ -275,11 +273,11 @@ class ModelsPage(QDialog):
         choose_target(self, self.tr("Export model"), begin, name=f"{name}{EXPORT_SUFFIX}", kind=f"(*{EXPORT_SUFFIX})")
 
     def _ask_to_remove(self, name: str) -> None:
+        status = self._tasks.status_of(name)
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("Remove {name} from this computer?").format(name=title_text(name)))
-        parts = [each.size_bytes for each in self._tasks.statuses if name in (each.name, each.base) and each.folder]
-        size = size_text(sum(parts))
+        box.setText(self.tr("Remove {name} from this computer?").format(name=name))
+        size = size_text(status.size_bytes if status is not None else 0)
         box.setInformativeText(self.tr("This frees {size}. Voices and scripts are kept.").format(size=size))
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
@@ -324,7 +322,6 @@ class ModelsController(QObject):
         # model tasks
         session.parts.models.task_changed.connect(self._show_task)
         session.parts.models.installed.connect(self._on_installed)
-        session.parts.models.speculator_changed.connect(self._on_speculator_changed)
         session.parts.models.failed.connect(self._on_failed)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         self._show_task()
@@ -397,19 +394,9 @@ class ModelsController(QObject):
         self._status.show_model_task(words, progress.share if progress is not None else None)
 
     def _on_installed(self, name: str) -> None:
-        if self._is_page_shown or not self.panel.isHidden():
-            return
-        words = self.tr("{name} is installed.").format(name=title_text(name))
-        if base_model(name) is None:
+        if not self._is_page_shown and self.panel.isHidden():
+            words = self.tr("{name} is installed.").format(name=name)
             self._notices.show_hint(words, offer=self.tr("Use"), call=lambda: self.model_chosen.emit(name))
-        else:
-            self._notices.show_hint(words)
-
-    def _on_speculator_changed(self, model: str) -> None:
-        """Let the loaded model find its new engines, or notice that they are gone."""
-        bridge = self._session.bridge
-        if model == self._name_in_use and bridge.engine_status is not None:
-            bridge.run(bridge.manage_engines(EngineAction.REFRESH))
 
     def _on_failed(self, error: StudioError) -> None:
         if not self._is_page_shown and self.panel.isHidden():

@@ -47,10 +47,9 @@ __device__ __forceinline__ void load(const float* from, float* to)
 }
 
 // One block per query head and row. Each group of lanes keeps a running softmax over every GROUPS-th position.
-// ``rows_per_line`` rows are adjacent new positions of a line; the first one is at ``positions[line]``.
 extern "C" __global__ void attend(
     const float* mixed, const float* turns, const long long* positions, float* states, float* attended,
-    int num_heads, int num_kv, int capacity, int rows_per_line)
+    int num_heads, int num_kv, int capacity)
 {
     __shared__ float group_sums[GROUPS][SIZE];
     __shared__ float group_best[GROUPS];
@@ -58,21 +57,17 @@ extern "C" __global__ void attend(
     const int head = blockIdx.x, row = blockIdx.y;
     const int group = threadIdx.x / LANES, first = threadIdx.x % LANES * OWN;
     const int heads_per_kv = num_heads / num_kv, kv = head / heads_per_kv;
-    const int line = row / rows_per_line, num_before = row % rows_per_line;
-    const int num_stored = (int)positions[line], position = num_stored + num_before;
-    const int row_size = (num_heads + 2 * num_kv) * SIZE;
-    const float* own = mixed + (size_t)row * row_size + first;
-    const float* first_new = own - (size_t)num_before * row_size;
-    float* keys = states + ((size_t)line * 2 * num_kv + kv) * capacity * SIZE + first;
+    const int position = (int)positions[row];
+    const float* own = mixed + (size_t)row * (num_heads + 2 * num_kv) * SIZE + first;
+    float* keys = states + ((size_t)row * 2 * num_kv + kv) * capacity * SIZE + first;
     float* values = keys + (size_t)num_kv * capacity * SIZE;
 
-    float query[OWN];
+    float query[OWN], own_key[OWN], own_value[OWN];
     const float* turn = turns + (size_t)position * SIZE + first;
     rotate(own + head * SIZE, turn, SCALE, query);
+    rotate(own + (num_heads + kv) * SIZE, turn, 1.0f, own_key);
+    load(own + (num_heads + num_kv + kv) * SIZE, own_value);
     if (head % heads_per_kv == 0 && group == 0) {
-        float own_key[OWN], own_value[OWN];
-        rotate(own + (num_heads + kv) * SIZE, turn, 1.0f, own_key);
-        load(own + (num_heads + num_kv + kv) * SIZE, own_value);
 #pragma unroll
         for (int i = 0; i < OWN; ++i) {
             keys[(size_t)position * SIZE + i] = own_key[i];
@@ -85,15 +80,15 @@ extern "C" __global__ void attend(
     for (int start = 0; start <= position; start += GROUPS) {
         const int seen = start + group;
         float key[OWN], value[OWN], score = 0.0f;
-        if (seen < num_stored) {
+        if (seen < position) {
             load(keys + (size_t)seen * SIZE, key);
             load(values + (size_t)seen * SIZE, value);
         } else {
-            // Another block stores it, perhaps later.
-            const int other = (seen < position ? seen : position) - num_stored;
-            const float* added = first_new + (size_t)other * row_size;
-            rotate(added + (num_heads + kv) * SIZE, turns + (size_t)(num_stored + other) * SIZE + first, 1.0f, key);
-            load(added + (num_heads + num_kv + kv) * SIZE, value);
+#pragma unroll
+            for (int i = 0; i < OWN; ++i) {
+                key[i] = own_key[i];
+                value[i] = own_value[i];
+            }
         }
 #pragma unroll
         for (int i = 0; i < OWN; ++i) score += query[i] * key[i];
@@ -143,7 +138,7 @@ def _kernel_on(device: torch.device, head_size: int) -> CudaKernel | None:
 
 
 class StepAttention:
-    """Attention of new positions, with keys and values in ``KVCache``'s layout."""
+    """Attention of one new position per row, with keys and values in ``KVCache``'s layout."""
 
     def __init__(self, config: QwenConfig, turns: torch.Tensor, kernel: CudaKernel) -> None:
         """``turns`` (positions, 1, head_size / 2) are the complex rotations of all positions."""
@@ -152,17 +147,17 @@ class StepAttention:
         self._kernel = kernel
 
     def __call__(self, mixed: torch.Tensor, positions: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-        """Append to ``states`` (lines, 2 x kv_heads, capacity, head_size), and return the attention (rows, hidden).
+        """Append to ``states`` (rows, 2 x kv_heads, capacity, head_size), and return the attention (rows, hidden).
 
-        ``mixed`` (rows, (heads + 2 x kv_heads) x head_size) are queries, keys and values before rotation. A line has one
-        row, or several adjacent ones; ``positions`` (lines,) are those of the first ones.
+        ``mixed`` (rows, (heads + 2 x kv_heads) x head_size) are queries, keys and values before rotation, and
+        ``positions`` (rows,) the new position of each row.
         """
         config, num_rows = self._config, len(mixed)
         attended = mixed.new_empty(num_rows, config.num_heads * config.head_size)
         self._kernel(
             "attend",
             mixed.contiguous(), self._turns, positions, states, attended,
-            config.num_heads, config.num_kv_heads, states.shape[2], num_rows // len(states),
+            config.num_heads, config.num_kv_heads, states.shape[2],
             blocks=(config.num_heads, num_rows),
             num_threads=NUM_THREADS,
         )  # fmt: skip

@@ -7,14 +7,13 @@ the input, which the line's tokens overwrite. All batches share one memory, from
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
 import torch
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder, shared_pool
-from studio.model.speech_lm.decoder import Decoder
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
@@ -94,30 +93,18 @@ class RecordedPrefill:
         self._recorded[size].run(partial(self._compute, size))
 
     def _compute(self, size: int) -> None:
+        decoder = self._plain.decoder
+        config, half = decoder.config, decoder.config.head_size // 2
+        num_kv, width, num_turned = config.num_kv_heads, config.hidden_size, config.num_heads + config.num_kv_heads
         positions = self._places[:size] + self._start
-        attend = attention_in_place(self._plain.decoder, self._cache.layers, positions, self._places)
-        self._plain.decoder.run_layers(self._input[:size], attend)
+        turns = decoder.turns.index_select(0, positions)
+        bias = torch.where(self._places <= positions[:, None], 0.0, float("-inf"))
 
+        def attend(layer: int, mixed: torch.Tensor) -> torch.Tensor:
+            states = self._cache.layers[layer]
+            pairs = mixed[:, : num_turned * config.head_size].view(size, num_turned, half, 2)
+            torch.view_as_complex(pairs).mul_(turns)
+            states.index_copy_(1, positions, mixed[:, width:].view(size, 2 * num_kv, config.head_size).transpose(0, 1))
+            return decoder.attend(mixed[:, :width], states[:num_kv], states[num_kv:], bias)
 
-def attention_in_place(
-    decoder: Decoder, layers: Sequence[torch.Tensor], positions: torch.Tensor, places: torch.Tensor
-) -> Callable[[int, torch.Tensor], torch.Tensor]:
-    """Return the ``attend`` of ``run_layers`` for new ``positions`` (rows,) in caches of fixed size.
-
-    ``layers`` are as in ``KVCache``, and ``places`` are all their positions. Attention reads all of them and masks later
-    ones.
-    """
-    config, num_rows = decoder.config, len(positions)
-    num_kv, width, num_turned = config.num_kv_heads, config.hidden_size, config.num_heads + config.num_kv_heads
-    turns = decoder.turns.index_select(0, positions)
-    bias = torch.where(places <= positions[:, None], 0.0, float("-inf"))
-
-    def attend(layer: int, mixed: torch.Tensor) -> torch.Tensor:
-        states = layers[layer]
-        pairs = mixed[:, : num_turned * config.head_size].view(num_rows, num_turned, config.head_size // 2, 2)
-        torch.view_as_complex(pairs).mul_(turns)
-        added = mixed[:, width:].view(num_rows, 2 * num_kv, config.head_size)
-        states.index_copy_(1, positions, added.transpose(0, 1))
-        return decoder.attend(mixed[:, :width], states[:num_kv], states[num_kv:], bias)
-
-    return attend
+        decoder.run_layers(self._input[:size], attend)

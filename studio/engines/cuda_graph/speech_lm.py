@@ -26,9 +26,9 @@ from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.
-CAPACITIES = (512, 1024, 2048, 4096, 8192, 16_384, 32_768)
+_CAPACITIES = (512, 1024, 2048, 4096, 8192, 16_384, 32_768)
 # Prompt, text and speech of lines up to a minute.
-USUAL_CAPACITIES = (512, 1024, 2048)
+_USUAL_CAPACITIES = (512, 1024, 2048)
 # Memory is allocated and graphs are recorded for these batch sizes only; empty rows are computed as well.
 _NUM_ROWS = (1, 2, 4, 8, 16, 32)
 
@@ -49,46 +49,18 @@ class Line:
 
 
 @dataclass(frozen=True)
-class BegunLine:
-    """A line that began in other memory, with the tokens ``history``. The state of its last token is not stored.
-
-    Attributes:
-        states: As those of ``KVCache``.
-        points: The random numbers of all tokens, or None if a sampler of the host draws them.
-    """
-
-    history: list[int]
-    token: int
-    states: torch.Tensor
-    points: torch.Tensor | None
-
-
-@dataclass(frozen=True)
 class StartedStep:
     """A step of ``lines`` that the GPU may still compute."""
 
     lines: tuple[Line, ...]
-    result: HostCopy
+    tokens: torch.Tensor  # of each row, on the host, valid after ``done``
+    done: torch.cuda.Event | None
 
     def wait(self) -> list[int]:
-        """Return the token of each row."""
-        return self.result.wait()
-
-
-class HostCopy:
-    """Copy of ``result`` in the host's memory, made after the work queued so far."""
-
-    def __init__(self, result: torch.Tensor) -> None:
-        is_gpu = result.device.type == "cuda"
-        copy = torch.empty(result.shape, dtype=result.dtype, pin_memory=is_gpu)
-        self._copy = copy.copy_(result, non_blocking=True)
-        self._done = torch.cuda.current_stream(result.device).record_event() if is_gpu else None
-
-    def wait(self) -> list[int]:
-        if self._done is not None:
-            self._done.synchronize()
-        values: list[int] = self._copy.tolist()
-        return values
+        if self.done is not None:
+            self.done.synchronize()
+        tokens: list[int] = self.tokens.tolist()
+        return tokens
 
 
 class ContinuousBatch:
@@ -115,40 +87,22 @@ class ContinuousBatch:
         """Whether the batch contains no lines."""
         return not self._lines
 
-    def add(
-        self,
-        request: SpeechTokenRequest,
-        sampler: TokenSampler,
-        *,
-        min_tokens: int,
-        max_tokens: int,
-        begun: BegunLine | None = None,
-    ) -> Line:
-        """Process prompt and text, or continue ``begun``. While all rows are taken, step for the other lines.
+    def add(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
+        """Process prompt and text. While all rows are taken, step for the other lines.
 
         Raises torch's out-of-memory error if not even one line fits.
         """
         with self._turn():
             row = self._free_row()
-            history = [] if begun is None else begun.history
-            points = points_of(sampler, self._plain, max_tokens) if begun is None else begun.points
-            if points is not None:
-                self._draw.begin(points, min_tokens=min_tokens, row=row, history=history)
-            own = sampler if points is None else None
-            line = Line(row, own, min_tokens, max_tokens, num_started=len(history), history=history)
-            if begun is not None:
-                self._begin_with(line, begun.states, begun.token)
-            elif not self._begin(line, request):
+            own: TokenSampler | None = sampler
+            if isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling:
+                self._draw.begin(sampler.draw_points(max_tokens), min_tokens=min_tokens, row=row)
+                own = None
+            line = Line(row, own, min_tokens, max_tokens)
+            if not self._begin(line, request):
                 self._begin_plain(line, request)
             self._is_speaking[row] = 1
         return line
-
-    def _begin_with(self, line: Line, states: torch.Tensor, token: int) -> None:
-        cache = self._step.cache(line.row)
-        cache.start_from(states)
-        self._step.position[line.row] = cache.length
-        self._step.token[line.row] = token
-        self._lines[line.row] = line
 
     def _begin(self, line: Line, request: SpeechTokenRequest) -> bool:
         """Process prompt and text in a recorded run, after which steps yield tokens. Return False if it is impossible."""
@@ -157,7 +111,11 @@ class ContinuousBatch:
         with self._prefill.states(request) as states:
             if states is None:
                 return False
-            self._begin_with(line, states, request.prompt_speech_tokens[-1])
+            cache = self._step.cache(line.row)
+            cache.start_from(states)
+        self._step.position[line.row] = cache.length
+        self._step.token[line.row] = request.prompt_speech_tokens[-1]
+        self._lines[line.row] = line
         return True
 
     def _begin_plain(self, line: Line, request: SpeechTokenRequest) -> None:
@@ -225,7 +183,11 @@ class ContinuousBatch:
         lines = tuple(self._lines.values())
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
         self._run(num_rows)
-        self._started.append(StartedStep(lines, HostCopy(self._step.token[:num_rows])))
+        drawn = self._step.token[:num_rows]
+        is_gpu = drawn.device.type == "cuda"
+        tokens = torch.empty(num_rows, dtype=torch.long, pin_memory=is_gpu).copy_(drawn, non_blocking=True)
+        done = torch.cuda.current_stream(drawn.device).record_event() if is_gpu else None
+        self._started.append(StartedStep(lines, tokens, done))
         for line in lines:
             line.num_started += 1
 
@@ -314,13 +276,6 @@ class ContinuousBatch:
         self._recorded: dict[int, CapturedGraph] = {}
 
 
-def points_of(sampler: TokenSampler, plain: CachedSpeechLM[Any], count: int) -> torch.Tensor | None:
-    """Return the random numbers of ``count`` tokens, or None if the GPU cannot draw them."""
-    if isinstance(sampler, RepetitionAwareSampler) and sampler.options == plain.sampling:
-        return sampler.draw_points(count)
-    return None
-
-
 class GraphSpeechLM:
     """``SpeechLM`` on the weights of a plain one, which processes inputs for which no run is recorded.
 
@@ -353,20 +308,8 @@ class GraphSpeechLM:
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
-        yield from self._generate_in_batch(request, sampler, min_tokens, max_tokens, length)
-
-    def _generate_in_batch(
-        self,
-        request: SpeechTokenRequest,
-        sampler: TokenSampler,
-        min_tokens: int,
-        max_tokens: int,
-        length: int,
-        *,
-        begun: BegunLine | None = None,
-    ) -> Iterator[int]:
         batch = self._batch(length)
-        line = batch.add(request, sampler, min_tokens=min_tokens, max_tokens=max_tokens, begun=begun)
+        line = batch.add(request, sampler, min_tokens=min_tokens, max_tokens=max_tokens)
         try:
             while (token := batch.next_token(line)) is not None:
                 yield token
@@ -381,14 +324,14 @@ class GraphSpeechLM:
         """See ``RecordingStage``."""
         if self._prefill is not None:
             yield from self._prefill.recordings()
-        for capacity in USUAL_CAPACITIES:
+        for capacity in _USUAL_CAPACITIES:
             if capacity <= self.config.max_positions:
                 yield self._batch(capacity).record
 
     def _batch(self, length: int) -> ContinuousBatch:
         """Return the batch for lines of up to ``length`` positions."""
         most = self.config.max_positions
-        capacity = min(most, next(capacity for capacity in (*CAPACITIES, most) if capacity >= length))
+        capacity = min(most, next(capacity for capacity in (*_CAPACITIES, most) if capacity >= length))
         with self._lock:
             if capacity not in self._batches:
                 self._batches[capacity] = self._make_batch(capacity)

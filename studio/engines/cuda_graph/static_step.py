@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic
 
 import torch
@@ -205,17 +205,11 @@ class GpuSampler:
         return self._recent, self._num_drawn
 
     @torch.inference_mode()
-    def begin(self, points: torch.Tensor, *, min_tokens: int, row: int = 0, history: Sequence[int] = ()) -> None:
-        """Set up a row for a line whose tokens so far are ``history``.
-
-        ``points`` (tokens,) float64 are the random numbers in 0..1 of all its tokens.
-        """
+    def begin(self, points: torch.Tensor, *, min_tokens: int, row: int = 0) -> None:
+        """Set up a row for a new line. ``points`` (tokens,) float64 are its random numbers in 0..1."""
         self._points[row, : len(points)] = points.to(self._points.device)
         self._recent[row].fill_(-1)
-        window = self._options.window_tokens
-        for place in range(max(0, len(history) - window), len(history)):
-            self._recent[row, place % window] = history[place]
-        self._num_drawn[row].fill_(len(history))
+        self._num_drawn[row].zero_()
         self._min_tokens[row].fill_(min_tokens)
 
     @torch.inference_mode()

@@ -85,12 +85,6 @@ class AttentionTrace:
             rows = queries[skipped:, head * head_size : (head + 1) * head_size]
             self._queries[AttentionHead(layer, head)].append(rows.clone())
 
-    def drop(self, num_rows: int) -> None:
-        """Remove the last ``num_rows`` rows, all recorded in the last step."""
-        if num_rows:
-            for parts in self._queries.values():
-                parts[-1] = parts[-1][:-num_rows]
-
     @torch.inference_mode()
     def finish(self, cache: KVCache, num_query_heads: int) -> None:
         """Compute ``weights`` from the recorded queries and the keys in ``cache``."""

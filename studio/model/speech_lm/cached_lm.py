@@ -11,7 +11,6 @@ import torch
 from studio.model.config import AnySpeechLMConfig, SpeechTokenLayout
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm.linear import Linear
-from studio.model.speech_lm.speculation import Speculator, verified_tokens
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _MIN_SPEECH_PER_TEXT_TOKEN = 2
@@ -30,8 +29,6 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
         self.engine = engine
         self.max_concurrent_lines = 1  # concurrent lines would not be faster, since each reads all weights
         self.head = head
-        # Proposes tokens for lines whose text is complete; None generates one token a step.
-        self.speculator: Speculator | None = None
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         """See ``stages.SpeechLM``. Tokens are computed on demand, but ``SequenceTooLong`` is raised at once."""
@@ -68,15 +65,7 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
 
     def advance(self, embeddings: torch.Tensor, cache: CacheT) -> torch.Tensor:
         """Append ``embeddings`` (tokens, hidden) to ``cache`` and return the logits (head_rows,) of the next token."""
-        return self.score(self.hidden_states(embeddings, cache)[-1:])
-
-    def states_of_rows(self, embeddings: torch.Tensor, cache: CacheT) -> torch.Tensor:
-        """Do the same as ``hidden_states``; if possible, no row depends on the number of rows after it by rounding."""
-        return self.hidden_states(embeddings, cache)
-
-    def score(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return the logits (head_rows,) for one state ``hidden`` (1, hidden)."""
-        return self._score(hidden)[0]
+        return self._score(self.hidden_states(embeddings, cache)[-1:])[0]
 
     @torch.inference_mode()
     def _score(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -87,19 +76,9 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
-        speculator = self.speculator
-        if speculator is not None and length + speculator.num_proposed > self.config.max_positions:
-            speculator = None
-        cache = self.open_cache(length + (speculator.num_proposed if speculator else 0))
-        line = speculator.open_line(request, cache) if speculator else None
+        cache = self.open_cache(length)
         embeddings = self.begin(request, cache)
-        limits = {"min_tokens": min_tokens, "max_tokens": max_tokens}
-        if speculator is None or line is None:
-            tokens = self._generate_to_end(embeddings, cache, sampler, [], **limits)
-        else:
-            tokens = verified_tokens(
-                self, line, embeddings, cache, sampler, request=request, num_proposed=speculator.num_proposed, **limits
-            )
+        tokens = self._generate_to_end(embeddings, cache, sampler, [], min_tokens=min_tokens, max_tokens=max_tokens)
         try:
             yield from tokens
         finally:

@@ -7,7 +7,7 @@ to the weight matrices: the residual stream, norms, attention and caches are alw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -20,30 +20,6 @@ from studio.model.speech_lm.linear import Linear, pack
 from studio.model.speech_lm.network import Attention, DecoderLayer, GatedMLP, rotary_angles
 
 
-class LayerTaps:
-    """The inputs of some layers at the last positions, (positions, hidden) each, until they are taken."""
-
-    def __init__(self, layers: Sequence[int]) -> None:
-        self.layers = tuple(layers)
-        self._rows: dict[int, list[torch.Tensor]] = {layer: [] for layer in layers}
-
-    def record(self, layer: int, hidden: torch.Tensor) -> None:
-        if layer in self._rows:
-            self._rows[layer].append(hidden)
-
-    def drop(self, num_rows: int) -> None:
-        """Remove the last ``num_rows`` rows, all recorded in the last step."""
-        if num_rows:
-            for parts in self._rows.values():
-                parts[-1] = parts[-1][:-num_rows]
-
-    def take(self) -> torch.Tensor:
-        """Return the rows recorded since the last call, (positions, layers x hidden)."""
-        taken = torch.cat([torch.cat(self._rows[layer]) for layer in self.layers], dim=1)
-        self._rows = {layer: [] for layer in self.layers}
-        return taken
-
-
 class KVCache:
     """Keys and values of one utterance.
 
@@ -52,14 +28,12 @@ class KVCache:
         states: Keys, then values of all layers: (layers, 2 x kv_heads, capacity, head_size) float32.
         layers: Views of ``states``, one per layer.
         trace: Records the attention of some heads, or None.
-        taps: Records the inputs of some layers, or None.
     """
 
     def __init__(self, config: QwenConfig, states: torch.Tensor) -> None:
         self._config = config
         self.length = 0
         self.trace: AttentionTrace | None = None
-        self.taps: LayerTaps | None = None
         self._use(states)
 
     @classmethod
@@ -82,14 +56,6 @@ class KVCache:
         capacity = min(max(length, 2 * self.capacity), self._config.max_positions)
         self._use(filled.new_empty(*filled.shape[:2], capacity, filled.shape[3]))
         self.states[:, :, : self.length] = filled
-
-    def cut(self, length: int) -> None:
-        """Remove the positions from ``length`` on."""
-        if self.trace is not None:
-            self.trace.drop(self.length - length)
-        if self.taps is not None:
-            self.taps.drop(self.length - length)
-        self.length = length
 
     def filled(self) -> torch.Tensor:
         """Return a copy of the filled part, which another cache can ``start_from``."""
@@ -194,12 +160,7 @@ class Decoder:
         """Return an empty cache of ``capacity`` positions. Raise ``SequenceTooLong``."""
         return KVCache.empty(self.config, capacity, self._device)
 
-    def run_layers(
-        self,
-        hidden: torch.Tensor,
-        attend: Callable[[int, torch.Tensor], torch.Tensor],
-        taps: LayerTaps | None = None,
-    ) -> torch.Tensor:
+    def run_layers(self, hidden: torch.Tensor, attend: Callable[[int, torch.Tensor], torch.Tensor]) -> torch.Tensor:
         """Return the output (tokens, hidden) of all layers, before the final norm.
 
         ``attend`` receives the index of the layer and queries, keys and values before rotation, (tokens, (heads + 2 x
@@ -207,8 +168,6 @@ class Decoder:
         """
         shape, eps = (self.config.hidden_size,), self.config.rms_norm_eps
         for index, layer in enumerate(self.layers):
-            if taps is not None:
-                taps.record(index, hidden)
             mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
             hidden = hidden + layer.output(attend(index, mixed))
             gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
@@ -225,20 +184,12 @@ class Decoder:
 
         Their keys and values are appended to ``cache``. Raise ``SequenceTooLong``.
         """
-        return self._advance(embeddings, cache, row_by_row=False)
-
-    @torch.inference_mode()
-    def advance_row_by_row(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
-        """Do the same as ``advance``, with attention as for single tokens: its rounding depends on no later row."""
-        return self._advance(embeddings, cache, row_by_row=True)
-
-    def _advance(self, embeddings: torch.Tensor, cache: KVCache, *, row_by_row: bool) -> torch.Tensor:
         config = self.config
         rows, start = embeddings.shape[0], cache.length
         stop = start + rows
         cache.reserve(stop)
         turns = self.turns[start:stop]
-        mask = None if row_by_row else self._mask(start, stop)
+        mask = self._mask(start, stop)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
 
@@ -249,18 +200,9 @@ class Decoder:
             if cache.trace is not None:
                 cache.trace.record(index, mixed[:, :width], size, start)
             states[:, start:stop] = mixed[:, width:].view(rows, 2 * num_kv, size).transpose(0, 1)
-            queries = mixed[:, :width]
-            if not row_by_row:
-                return self.attend(queries, states[:num_kv, :stop], states[num_kv:, :stop], mask)
-            attended = [
-                self.attend(
-                    queries[row : row + 1], states[:num_kv, : start + row + 1], states[num_kv:, : start + row + 1], None
-                )
-                for row in range(rows)
-            ]
-            return torch.cat(attended)
+            return self.attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
 
-        hidden = self.run_layers(embeddings, attend, cache.taps)
+        hidden = self.run_layers(embeddings, attend)
         cache.length = stop
         return self.norm(hidden)
 

@@ -29,12 +29,6 @@ class RepetitionAwareSampler:
         self.num_second_draws = 0
         self._generator = torch.Generator().manual_seed(seed)
 
-    def copy(self) -> RepetitionAwareSampler:
-        """Return a sampler that will draw the same numbers."""
-        other = RepetitionAwareSampler(self.options, 0)
-        other._generator.set_state(self._generator.get_state())
-        return other
-
     def draw_points(self, count: int) -> torch.Tensor:
         """Return the random numbers (count,) float64 of the next tokens, for sampling on another device."""
         return torch.rand(count, generator=self._generator, dtype=torch.float64)

@@ -80,12 +80,6 @@ class TorchSpeechLM(CachedSpeechLM[KVCache]):
     def hidden_states(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
         return self.decoder.advance(embeddings, cache)
 
-    def states_of_rows(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
-        decoder = self.decoder
-        if not decoder.layers:  # one graph computes all of them
-            return decoder.advance(embeddings, cache)
-        return decoder.advance_row_by_row(embeddings, cache)
-
     def _generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
@@ -153,7 +147,7 @@ class TorchSpeechLM(CachedSpeechLM[KVCache]):
     def begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:
         """Fill an empty ``cache`` with the part of the input that all sentences of a voice share."""
         with self._lock:
-            states = None if cache.taps is not None else self._prompt_states.get(prompt_text_tokens)
+            states = self._prompt_states.get(prompt_text_tokens)
             if states is not None:
                 self._prompt_states.move_to_end(prompt_text_tokens)
         if states is not None:

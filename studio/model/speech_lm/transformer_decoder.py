@@ -49,10 +49,6 @@ class RelativeCache:
         capacity: int = self.layers[0].shape[2]
         return capacity
 
-    def cut(self, length: int) -> None:
-        """Remove the positions from ``length`` on."""
-        self.length = length
-
     def filled(self) -> tuple[torch.Tensor, ...]:
         """Return a copy of the filled part, which another cache can ``start_from``."""
         return tuple(layer[:, :, : self.length].clone() for layer in self.layers)

@@ -20,9 +20,7 @@ def test_a_waiting_download_states_the_reason_and_the_delay(qapp: QApplication) 
     assert progress_text(Progress(Phase.WAITING, wait_seconds=2.0)) == "retrying in 2 s"
 
 
-@pytest.mark.parametrize(
-    "known", [known for known in known_models().values() if not known.is_speculator], ids=lambda known: known.name
-)
+@pytest.mark.parametrize("known", known_models().values(), ids=lambda known: known.name)
 def test_abilities_begin_with_a_capital_letter_and_continue_in_lower_case(
     qapp: QApplication, known: KnownModel
 ) -> None:

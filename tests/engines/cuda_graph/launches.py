@@ -21,10 +21,8 @@ from studio.engines.cuda_graph.flow import GraphedFlowDecoder
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.flow import FlowOptions, decoder
 from studio.model.flow.network import build_network
-from studio.model.speculator_files import DSparkConfig
 from studio.model.speech_lm import loading, speech_lm_of
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
-from studio.model.speech_lm.dspark import DSparkSpeculator
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
@@ -130,50 +128,11 @@ def meta_speech_lm(precision: Precision, monkeypatch: pytest.MonkeyPatch) -> Tor
         lambda weight: (weight.to(torch.int8), weight.new_empty(len(weight))),
     )
     monkeypatch.setattr("studio.model.speech_lm.linear.CudaInt8Linear", _CountedInt8)
-    for module in ("static_step", "verification_step"):
-        monkeypatch.setattr(
-            f"studio.engines.cuda_graph.{module}.step_attention",
-            lambda config, turns: StepAttention(config, turns, CountedKernel()),
-        )
-    return speech_lm_of(network, precision, "meta")
-
-
-def meta_speculator(speech_lm: TorchSpeechLM, precision: Precision) -> DSparkSpeculator:
-    """Return a trained speculator of the published size for ``speech_lm``."""
-    hidden, first, rank, inner, head = 896, 151_924, 256, 4864, 64
-    config = DSparkConfig(
-        hidden_size=hidden,
-        num_layers=3,
-        num_heads=14,
-        num_kv_heads=2,
-        head_size=head,
-        rope_theta=1e6,
-        rms_norm_eps=1e-6,
-        tapped_layers=(2, 12, 21),
-        mask_id=3,
-        block_size=8,
+    monkeypatch.setattr(
+        "studio.engines.cuda_graph.static_step.step_attention",
+        lambda config, turns: StepAttention(config, turns, CountedKernel()),
     )
-    num_speech = speech_lm.config.layout.num_speech_tokens
-    shapes: dict[str, tuple[int, ...]] = {
-        "fc.weight": (hidden, 3 * hidden),
-        "hidden_norm.weight": (hidden,),
-        "norm.weight": (hidden,),
-        "embed_tokens.weight": (first + num_speech, hidden),
-        "lm_head.weight": (first + num_speech, hidden),
-        "markov_head.markov_w1.weight": (first + num_speech, rank),
-        "markov_head.markov_w2.weight": (first + num_speech, rank),
-    }
-    for index in range(config.num_layers):
-        attention, mlp = f"layers.{index}.self_attn", f"layers.{index}.mlp"
-        shapes |= {f"{attention}.{name}_proj.weight": (2 * head, hidden) for name in "kv"}
-        shapes |= {f"{attention}.{name}_norm.weight": (head,) for name in "qk"}
-        shapes |= {f"{attention}.{name}_proj.weight": (hidden, hidden) for name in "qo"}
-        shapes |= {f"{mlp}.{name}_proj.weight": (inner, hidden) for name in ("gate", "up")}
-        shapes[f"{mlp}.down_proj.weight"] = hidden, inner
-        for name in ("input_layernorm", "post_attention_layernorm"):
-            shapes[f"layers.{index}.{name}.weight"] = (hidden,)
-    tensors = {name: torch.empty(shape, device=META) for name, shape in shapes.items()}
-    return DSparkSpeculator(speech_lm, config, tensors, first_speech_id=first, precision=precision)
+    return speech_lm_of(network, precision, "meta")
 
 
 class _CountedInt8(CudaInt8Linear):

@@ -17,11 +17,9 @@ from studio.model.speech_lm.decoder import Decoder
 
 LAUNCH_IN_CPP = r"""
 extern "C" void launch(int num_x, int num_y, int num_threads, const float* mixed, const float* turns,
-    const long long* positions, float* states, float* attended, int num_heads, int num_kv, int capacity,
-    int rows_per_line)
+    const long long* positions, float* states, float* attended, int num_heads, int num_kv, int capacity)
 {
-    // Later rows first: they must not read what the blocks of earlier ones store.
-    for (int block = num_x * num_y - 1; block >= 0; --block) {
+    for (int block = 0; block < num_x * num_y; ++block) {
         std::vector<Warp> warps(num_threads / 32);
         std::barrier<> meeting{num_threads};
         std::vector<std::thread> threads;
@@ -29,7 +27,7 @@ extern "C" void launch(int num_x, int num_y, int num_threads, const float* mixed
             threadIdx = {thread, 0}; blockIdx = {block % num_x, block / num_x}; blockDim = {num_threads, 1};
             warp = &warps[thread / 32];
             block_meeting = &meeting;
-            attend(mixed, turns, positions, states, attended, num_heads, num_kv, capacity, rows_per_line);
+            attend(mixed, turns, positions, states, attended, num_heads, num_kv, capacity);
         });
         for (auto& thread : threads) thread.join();
     }
@@ -62,34 +60,31 @@ def _config(head_size: int) -> QwenConfig:
     )
 
 
-@pytest.mark.parametrize(("head_size", "rows_per_line"), [(32, 1), (64, 1), (64, 4)])
-def test_kernel_equals_torch(head_size: int, rows_per_line: int, tmp_path: Path) -> None:
-    """Lines at the first position, within the first pass over the positions, and at its end, with one or more rows."""
+@pytest.mark.parametrize("head_size", [32, 64])
+def test_kernel_equals_torch(head_size: int, tmp_path: Path) -> None:
+    """Rows at the first position, within the first pass over the positions, and in a later one."""
     config = _config(head_size)
     decoder = Decoder(config, (), torch.ones(config.hidden_size), torch.device("cpu"))
     kernel = OnProcessor(compile_for_processor(source(head_size) + LAUNCH_IN_CPP, tmp_path))
     attend = StepAttention(config, decoder.turns, kernel)  # type: ignore[arg-type]
     generator = torch.Generator().manual_seed(head_size)
-    positions = torch.tensor([0, 5, 30, 75])
-    mixed = torch.randn(4 * rows_per_line, 8 * head_size, generator=generator)
-    states = torch.randn(4, 4, 100, head_size, generator=generator)
+    positions = torch.tensor([0, 5, 75])
+    mixed = torch.randn(3, 8 * head_size, generator=generator)
+    states = torch.randn(3, 4, 100, head_size, generator=generator)
     before = states.clone()
     found = attend(mixed, positions, states)
 
-    rows = (positions[:, None] + torch.arange(rows_per_line)).flatten()
-    turned = torch.view_as_complex(mixed[:, : 6 * head_size].reshape(len(rows), 6, -1, 2)) * decoder.turns[rows]
-    heads = torch.view_as_real(turned).reshape(len(rows), 6, head_size)
-    for row, position in enumerate(rows.tolist()):
-        own_states = states[row // rows_per_line]
+    turned = torch.view_as_complex(mixed[:, : 6 * head_size].reshape(3, 6, -1, 2)) * decoder.turns[positions]
+    heads = torch.view_as_real(turned).reshape(3, 6, head_size)
+    for row, position in enumerate(positions.tolist()):
         own = torch.cat((heads[row, 4:], mixed[row, 6 * head_size :].view(2, head_size)))
-        assert torch.allclose(own_states[:, position], own, atol=1e-6)
-        keys, values = own_states[:, : position + 1].chunk(2)
+        assert torch.allclose(states[row, :, position], own, atol=1e-6)
+        keys, values = states[row, :, : position + 1].chunk(2)
         wanted = torch.nn.functional.scaled_dot_product_attention(
             heads[row, :4, None], keys.repeat_interleave(2, dim=0), values.repeat_interleave(2, dim=0)
         )
         assert (found[row] - wanted.flatten()).abs().max() <= 1e-6
-    for row, position in enumerate(rows.tolist()):
-        states[row // rows_per_line, :, position] = before[row // rows_per_line, :, position]
+        states[row, :, position] = before[row, :, position]
     assert torch.equal(states, before), "other positions do not change"
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from launches import META, LaunchCounter, meta_flow, meta_speculator, meta_speech_lm, meta_vocoder
+from launches import META, LaunchCounter, meta_flow, meta_speech_lm, meta_vocoder
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
 from studio.engines.cuda_graph.fixed_memory import FixedMemory
 from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
-from studio.engines.cuda_graph.speculators import SuccessorGraphSpeculator, TrainedGraphSpeculator
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
-from studio.engines.cuda_graph.verification_step import VerificationStep
 from studio.engines.cuda_graph.vocoder import VocoderMemory
 from studio.engines.cuda_graph.window_vocoder import SIZES as WINDOWS
 from studio.engines.cuda_graph.window_vocoder import WindowMemory, graphed
@@ -23,7 +21,6 @@ from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import CacheKind
 from studio.model.flow.network import EncoderContext
 from studio.model.speech_lm import RepetitionAwareSampler
-from studio.model.speech_lm.successor_speculator import SuccessorSpeculator
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.streams import F0_PAST_FRAMES
@@ -112,33 +109,6 @@ def test_token(precision: Precision, most: int, most_in_prefill: int, monkeypatc
             prefill._compute(size)
         assert counter.num_launches <= most_in_prefill, counter.kernels
         assert not counter.host_copies
-
-
-@pytest.mark.parametrize(
-    ("precision", "most"), [(Precision.INT8, 340), (Precision.BFLOAT16, 435), (Precision.FLOAT32, 360)]
-)
-def test_verified_tokens(precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step that yields up to four tokens takes few more launches than a token alone, and copies nothing."""
-    speech_lm = meta_speech_lm(precision, monkeypatch)
-    step = VerificationStep(speech_lm, _CAPACITY, SuccessorGraphSpeculator(speech_lm, SuccessorSpeculator()))
-    with torch.inference_mode(), LaunchCounter() as counter:
-        step.compute()
-    assert step.num_rows == 4
-    assert counter.num_launches <= most, counter.kernels
-    assert not counter.host_copies
-
-
-@pytest.mark.parametrize(("precision", "most"), [(Precision.INT8, 790), (Precision.BFLOAT16, 930)])
-def test_tokens_of_a_trained_speculator(precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a step that yields up to eight tokens, with a speculator of the published size."""
-    speech_lm = meta_speech_lm(precision, monkeypatch)
-    speculator = meta_speculator(speech_lm, precision)
-    step = VerificationStep(speech_lm, _CAPACITY, TrainedGraphSpeculator(speculator, _CAPACITY))
-    with torch.inference_mode(), LaunchCounter() as counter:
-        step.compute()
-    assert step.num_rows == 8
-    assert counter.num_launches <= most, counter.kernels
-    assert not counter.host_copies
 
 
 def test_begin_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
