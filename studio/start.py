@@ -56,7 +56,7 @@ def _open_window(arguments: list[str]) -> int:
         except ImportError as error:
             raise IncompleteInstallation(
                 "The window cannot be shown: {reason}.",
-                remedy=wording("{remedy}", remedy=how_to_show_window()),
+                remedy=wording("{remedy}", remedy=how_to_show_window(error)),
                 reason=error,
             ) from error
         return run_app(arguments[0] if arguments else None)

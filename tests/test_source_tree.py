@@ -150,7 +150,7 @@ def test_every_imported_library_is_declared() -> None:
     """A library installed only for the tests would be missing on the user's computer."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    requirements = project["dependencies"] + extras["media"] + extras["serve"]
+    requirements = project["dependencies"] + extras["app"] + extras["media"] + extras["serve"]
     requirements += extras["cluster"] + extras["triton"]
     declared = {_plain(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
     distributions_of = packages_distributions()

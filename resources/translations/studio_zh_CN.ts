@@ -2433,10 +2433,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请重新安装该模型。</translation>
     </message>
     <message>
-        <source>Install them: pip install &quot;timbre-studio[serve]&quot;.</source>
-        <translation>请安装：pip install &quot;timbre-studio[serve]&quot;。</translation>
-    </message>
-    <message>
         <source>Name a file with --token-file; it is created if it does not exist.</source>
         <translation>请用 --token-file 指定令牌文件；文件不存在时会自动创建。</translation>
     </message>
@@ -2969,30 +2965,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请在两台电脑上安装相同版本的 Timbre Studio。</translation>
     </message>
     <message>
-        <source>Install them: .venv/bin/pip install --editable &quot;.[cluster]&quot;.</source>
-        <translation>请安装：.venv/bin/pip install --editable &quot;.[cluster]&quot;。</translation>
-    </message>
-    <message>
-        <source>Install them: .venv/bin/pip install --editable &quot;.[triton]&quot;.</source>
-        <translation>请安装：.venv/bin/pip install --editable &quot;.[triton]&quot;。</translation>
-    </message>
-    <message>
-        <source>Install them: pip install &quot;timbre-studio[cluster]&quot;.</source>
-        <translation>请安装：pip install &quot;timbre-studio[cluster]&quot;。</translation>
-    </message>
-    <message>
-        <source>Install them: pip install &quot;timbre-studio[triton]&quot;.</source>
-        <translation>请安装：pip install &quot;timbre-studio[triton]&quot;。</translation>
-    </message>
-    <message>
-        <source>Installers do not contain Ray. Install the program with pip, or run it from its source.</source>
-        <translation>安装包不含 Ray。请用 pip 安装本程序，或从源代码运行。</translation>
-    </message>
-    <message>
-        <source>Installers do not contain it. Install the program with pip, or run it from its source.</source>
-        <translation>安装包不含这些库。请用 pip 安装本程序，或从源代码运行。</translation>
-    </message>
-    <message>
         <source>No cluster runs on this computer.</source>
         <translation>本机没有运行中的集群。</translation>
     </message>
@@ -3295,6 +3267,18 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Game: files in folders, with a manifest</source>
         <translation>游戏：分文件夹保存，附清单</translation>
+    </message>
+    <message>
+        <source>Install them, in the folder of the source: {command}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install them: {command}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Installers do not contain them. Run the program from its source.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Podcast: one MP3, -16 LUFS</source>
@@ -3987,10 +3971,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），以安装 GPU 版 PyTorch。</translation>
-    </message>
-    <message>
-        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program}也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -5899,6 +5879,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{percent:.0f} % is silence.</source>
         <translation>静音占 {percent:.0f}%。</translation>
+    </message>
+    <message>
+        <source>{program} Alternatively: {command}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{seconds:.1f} s: {problem}</source>

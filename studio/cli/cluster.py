@@ -22,7 +22,7 @@ from studio.cli.options import (
 )
 from studio.cli.progress import print_message
 from studio.errors import CannotServe, IncompleteInstallation
-from studio.system.installation import how_to_cluster
+from studio.system.installation import how_to_add
 
 EXAMPLES = """\
 examples:
@@ -165,7 +165,7 @@ def _libraries() -> Iterator[None]:
             "A cluster needs libraries that are not installed ({reason}).",
             remedy="{how}",
             reason=error,
-            how=how_to_cluster(),
+            how=how_to_add("cluster"),
         ) from error
 
 

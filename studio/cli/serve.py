@@ -20,7 +20,7 @@ from studio.cli.progress import print_message
 from studio.cli.speaking import run_until_cancelled
 from studio.errors import IncompleteInstallation
 from studio.model.options import Quality
-from studio.system.installation import how_to_serve
+from studio.system.installation import how_to_add
 from studio.worker.client import WorkerClient
 
 EXAMPLES = """\
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             "The speech service needs libraries that are not installed ({reason}).",
             remedy="{how}",
             reason=error,
-            how=how_to_serve(),
+            how=how_to_add("serve"),
         ) from error
 
     folder = model_folder(arguments.model)

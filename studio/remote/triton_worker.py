@@ -44,7 +44,7 @@ from studio.remote.other_worker import SAMPLE_RATE, OtherSpeech, OtherWorker
 from studio.remote.resumable_request import Interrupted
 from studio.remote.triton_wire import REFERENCE_RATE
 from studio.remote.voice_files import clip_sha256
-from studio.system.installation import how_to_reach_triton
+from studio.system.installation import how_to_add
 from studio.text.prompt_form import PromptForm
 from studio.text.segmentation import Pause, Sentence, prepare_text
 from studio.text.spoken import shown, spoken_transcript
@@ -191,7 +191,7 @@ class TritonConnection:
                 "Speaking through Triton needs libraries that are not installed ({reason}).",
                 remedy="{how}",
                 reason=error,
-                how=how_to_reach_triton(),
+                how=how_to_add("triton"),
             ) from error
         self.server = server
         self._messages = service_pb2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from studio import paths
 from studio.messages import Message, wording
 
+_IN_INSTALLERS = ("app", "serve")
 # Commands by package manager.
 _FFMPEG_OF_LINUX = {
     "apt-get": "sudo apt-get install ffmpeg",
@@ -56,42 +58,34 @@ def how_to_read_media() -> Message:
         program = wording("Install ffmpeg: {command}.", command=command) if command else wording("Install ffmpeg.")
     if _is_frozen():
         return program
-    return wording('{program} Alternatively: pip install "timbre-studio[media]".', program=program)
+    return wording("{program} Alternatively: {command}.", program=program, command=_install_command("media"))
 
 
-def how_to_serve() -> Message:
-    """Return how to add the libraries of the speech service."""
+def how_to_add(extra: str) -> Message:
+    """Return the hint for missing libraries of an extra of pyproject.toml."""
     if _is_frozen():
-        return wording("Install the program again.")
+        if extra in _IN_INSTALLERS:
+            return repair_hint()
+        return wording("Installers do not contain them. Run the program from its source.")
     if _is_package():
-        return wording('Install them: pip install "timbre-studio[serve]".')
-    return wording("Run the set-up again: python3 packaging/run.py.")
+        return wording("Install them, in the folder of the source: {command}.", command=_install_command(extra))
+    return wording("Install them: {command}.", command=_install_command(extra))
 
 
-def how_to_cluster() -> Message:
-    """Return how to add the libraries of a cluster."""
-    if _is_frozen():
-        return wording("Installers do not contain Ray. Install the program with pip, or run it from its source.")
-    if _is_package():
-        return wording('Install them: pip install "timbre-studio[cluster]".')
-    return wording('Install them: .venv/bin/pip install --editable ".[cluster]".')
+def _install_command(extra: str) -> str:
+    """Return the command that adds an extra to this Python. An installed package does not know the source's folder."""
+    source = ["."] if _is_package() else ["--editable", str(paths.resources().parent)]
+    return shlex.join([sys.executable, "-m", "pip", "install", *source[:-1], f"{source[-1]}[{extra}]"])
 
 
-def how_to_reach_triton() -> Message:
-    """Return how to add the client of Triton."""
-    if _is_frozen():
-        return wording("Installers do not contain it. Install the program with pip, or run it from its source.")
-    if _is_package():
-        return wording('Install them: pip install "timbre-studio[triton]".')
-    return wording('Install them: .venv/bin/pip install --editable ".[triton]".')
-
-
-def how_to_show_window() -> Message:
-    """Return the hint for a Qt that cannot be loaded."""
+def how_to_show_window(error: ImportError) -> Message:
+    """Return the hint for a window that cannot be imported: without Qt, or without system libraries that Qt needs."""
     if _is_frozen():
         return wording(
             "Install the libraries listed in README.txt beside the program; `timbre --help` works without them."
         )
+    if isinstance(error, ModuleNotFoundError):
+        return how_to_add("app")
     return wording("Run packaging/run.py once, which lists what is missing; `timbre --help` works without it.")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,7 @@ def wanted(machine: str, *extras: str, python: str = "3.12") -> dict[str, Requir
 @pytest.mark.parametrize("machine", MACHINES)
 def test_without_extras_nothing_of_a_graphics_card_is_installed(machine: str) -> None:
     names = wanted(machine)
-    assert {"torch", "onnxruntime", "pyside6-essentials", "huggingface_hub"} <= set(names)
+    assert {"torch", "onnxruntime", "sounddevice", "huggingface_hub"} <= set(names)
     assert not [name for name in names if name.startswith(("nvidia", "tensorrt", "vllm", "av", "onnxruntime-"))]
 
 
@@ -64,9 +66,22 @@ def test_vllm_and_the_program_want_the_same_torch() -> None:
     assert "0.33.0" not in vllm
 
 
+def test_only_the_window_needs_qt() -> None:
+    without_window = {extra for extra in EXTRAS if extra != "app"}
+    assert not {"pyside6-essentials", "qasync"} & set(wanted("Linux", *without_window))
+    assert {"pyside6-essentials", "qasync"} <= set(wanted("Linux", "app"))
+
+
 def test_a_qt_that_dies_with_python_3_11_is_not_installed_there() -> None:
-    assert "6.12.0" not in wanted("Linux", python="3.11")["pyside6-essentials"].specifier
-    assert "6.12.0" in wanted("Linux", python="3.12")["pyside6-essentials"].specifier
+    assert "6.12.0" not in wanted("Linux", "app", python="3.11")["pyside6-essentials"].specifier
+    assert "6.12.0" in wanted("Linux", "app", python="3.12")["pyside6-essentials"].specifier
+
+
+def test_every_upper_bound_has_a_reason() -> None:
+    lines = (CHECKOUT / "pyproject.toml").read_text("utf-8").splitlines()
+    for before, line in pairwise(lines):
+        if (found := re.match(r'(?:\w+ = \[)?\s*"([\w.\[\]-]+)[^";]*(<|==)', line)) and found[1] != "requires-python":
+            assert "#" in line or before.lstrip().startswith("#"), line
 
 
 def test_the_command_and_the_version_are_where_the_project_says() -> None:

@@ -16,7 +16,7 @@ from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.errors import IncompleteInstallation, StudioError, WorkerDied
 from studio.settings import SERVICE_PORT
 from studio.settings_store import Settings
-from studio.system.installation import how_to_serve
+from studio.system.installation import how_to_add
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable
@@ -95,7 +95,7 @@ class ServingController(QObject):
                     "The speech service needs libraries that are not installed ({reason}).",
                     remedy="{how}",
                     reason=error,
-                    how=how_to_serve(),
+                    how=how_to_add("serve"),
                 )
             )
             return
