@@ -3270,15 +3270,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Install them, in the folder of the source: {command}.</source>
-        <translation type="unfinished"></translation>
+        <translation>请在源代码文件夹中安装：{command}。</translation>
     </message>
     <message>
         <source>Install them: {command}.</source>
-        <translation type="unfinished"></translation>
+        <translation>请安装：{command}。</translation>
     </message>
     <message>
         <source>Installers do not contain them. Run the program from its source.</source>
-        <translation type="unfinished"></translation>
+        <translation>安装包中不包含这些组件。请从源代码运行本程序。</translation>
     </message>
     <message>
         <source>Podcast: one MP3, -16 LUFS</source>
@@ -5882,7 +5882,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{program} Alternatively: {command}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{program}也可以：{command}。</translation>
     </message>
     <message>
         <source>{seconds:.1f} s: {problem}</source>
