@@ -103,9 +103,9 @@ class WorkerBridge(QObject):
 
     # Slots.
 
-    def load(self) -> None:
+    def start_loading(self) -> None:
         """Start the worker and load the model; ``engine_changed`` reports the progress."""
-        self.run(self.ready())
+        self.run(self.load())
 
     def use_model(
         self,
@@ -131,7 +131,7 @@ class WorkerBridge(QObject):
 
     # Requests. All raise StudioError.
 
-    async def ready(self) -> EngineDescription:
+    async def load(self) -> EngineDescription:
         """Load the model if necessary and return its description."""
         client = self._open_client()
         if self._engine.state is not EngineState.READY:
@@ -149,28 +149,28 @@ class WorkerBridge(QObject):
             self._show(Engine(folder, EngineState.READY, description, server=self._engine.server))
         return description
 
-    def speak(
+    def synthesize(
         self,
         request: SynthesisRequest,
-        hooks: Callbacks,
         *,
-        in_batch: bool = False,
         pieces: AsyncIterable[str] | None = None,
+        hooks: Callbacks | None = None,
+        in_batch: bool = False,
     ) -> RequestHandle:
-        """Synthesize with the model that ``ready`` has loaded; if ``in_batch``, after interactive requests.
+        """Synthesize with the model that ``load`` has loaded; if ``in_batch``, after interactive requests.
 
         ``pieces`` is the text, if it arrives in pieces.
         """
         return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch, pieces=pieces)
 
-    def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
-        """Convert a recording to another voice, with the model that ``ready`` has loaded."""
+    def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
+        """Convert a recording to another voice, with the model that ``load`` has loaded."""
         return self._open_client().convert(request, hooks=hooks)
 
     async def prepare_voice(
         self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
     ) -> VoiceSummary:
-        await self.ready()
+        await self.load()
         return await self._open_client().prepare_voice(voice, on_progress=on_progress)
 
     async def num_lost_workers(self) -> int:
@@ -186,7 +186,7 @@ class WorkerBridge(QObject):
 
         Return the number of bytes freed.
         """
-        await self.ready()
+        await self.load()
         return await self._open_client().manage_engines(action, keys)
 
     def worker_died(self) -> None:
@@ -208,7 +208,7 @@ class WorkerBridge(QObject):
         self._show(engine)
         if before is not None:
             await before.close()
-        await self.ready()
+        await self.load()
 
     def _open_client(self) -> WorkerClient:
         if self._is_closed:

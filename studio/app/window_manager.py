@@ -61,7 +61,7 @@ class WindowManager(QObject):
         parts = self.build_parts()
         self._session.model_selection.load_styles()
         parts.pronunciation.load()
-        self._session.bridge.load()
+        self._session.bridge.start_loading()
         parts.models.begin()
         if self._session.settings[SERVES_AT_START]:
             self._session.parts.serving.switch(is_on=True)

@@ -33,7 +33,8 @@ examples:
   timbre cluster status
   timbre cluster stop
 
-The service is that of `timbre serve`. On a Ray cluster that runs already, use `serve run`.
+The service has the API of `timbre serve`. “start” writes Ray Serve's deployment file, cluster.yaml, into the data folder.
+On a Ray cluster that already runs, deploy a copy of it: serve run cluster.yaml
 """
 
 
@@ -50,7 +51,7 @@ def add_parser(commands: Commands) -> None:
     _add_start(actions)
     status = add_action(actions, "status", _status, "show the nodes and workers of the cluster")
     status.add_argument("--json", action="store_true", help="print a JSON object")
-    add_action(actions, "stop", _stop, "end this computer's part of the cluster")
+    add_action(actions, "stop", _stop, "leave the cluster")
 
 
 def _add_start(actions: Commands) -> None:
@@ -149,7 +150,7 @@ def _stop(_arguments: argparse.Namespace, _command_context: CommandContext) -> i
         print_message("no cluster runs on this computer")
         return 0
     if here.url:
-        with contextlib.suppress(CannotServe):  # a head node that does not answer is ended anyway
+        with contextlib.suppress(CannotServe):  # stop an unresponsive head node too
             deployment.end_service(here.address)
     node.stop_node(here)
     print_message("the cluster has ended" if here.url else "this computer has left the cluster")

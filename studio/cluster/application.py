@@ -1,7 +1,4 @@
-"""The Ray Serve application: the ingress with the HTTP service, and the replicas with the workers.
-
-serve run studio.cluster.application:application model=studio-mini most_replicas=4 token_file=token
-"""
+"""The Ray Serve application: the ingress with the HTTP service, and the replicas with the workers."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ _WAITING_CALLS_PER_LINE = 2
 def application(options: ClusterOptions | dict[str, Any]) -> Any:
     """Return the application of Ray Serve. Raise ``CannotServe`` and ``ModelNotFound``.
 
-    `serve run` passes its arguments as a dict of strings. Ray converts them only for functions whose annotations are
+    Ray passes the ``args`` of its deployment file as a dict. It converts them only for functions whose annotations are
     classes, and here they are strings.
     """
     return build_application(ClusterOptions.model_validate(options), ENGINE)
@@ -106,7 +103,7 @@ class SpeechReplica:
         )
 
         async def load_voice(digest: str) -> Path:
-            return await self._replica.clip(self._clips[digest])
+            return await self._replica.file(self._clips[digest])
 
         self._load_voice = serve.multiplexed(max_num_models_per_replica=num_voices)(load_voice)
 
@@ -116,12 +113,6 @@ class SpeechReplica:
     async def speak(self, sent: SentRequest) -> AsyncIterator[Event]:
         async for event in self._replica.stream(sent, self._voice):
             yield event
-
-    async def prepare_voice(self, voice: VoiceReference, clip: SentFile) -> Event:
-        return await self._replica.prepare_voice(voice, clip, self._voice)
-
-    async def spell_out(self, text: str) -> Event:
-        return await self._replica.spell_out(text)
 
     async def _voice(self, clip: SentFile) -> Path:
         """Return the path of ``clip``, and tell Ray Serve that this replica has the voice."""
@@ -143,9 +134,7 @@ class SpeechIngress:
         self._rules = options.access_rules()
         self._replicas = RayReplicas(replicas)
         backend = ClusterBackend(self._replicas, num_lines=options.num_lines)
-        self._service = ClusterService(
-            backend, ServiceOptions(options.model_folder(), options.voice, options.queue), _metrics_urls
-        )
+        self._service = ClusterService(backend, ServiceOptions(options.model_folder(), options.voice, options.queue))
         self._loading = asyncio.get_running_loop().create_task(self._service.load())
 
     async def describe(self) -> EngineDescription:
@@ -157,10 +146,6 @@ class SpeechIngress:
 
     def __del__(self) -> None:
         self._service.close()
-
-
-def _metrics_urls() -> list[str]:
-    return [f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}" for node in ray.nodes() if node["Alive"]]
 
 
 class RayReplicas:
@@ -188,7 +173,9 @@ class RayReplicas:
         return stored
 
     async def stream(self, sent: SentRequest) -> AsyncIterator[Event]:
-        handle = self._handle.options(stream=True, multiplexed_model_id=sent.clip.digest)
+        # Requests without a voice run anywhere.
+        voice = {} if sent.clip is None else {"multiplexed_model_id": sent.clip.digest}
+        handle = self._handle.options(stream=True, **voice)
         events = handle.speak.remote(sent)
         try:
             async for event in events:
@@ -197,19 +184,6 @@ class RayReplicas:
             raise self._as_studio_error(error) from error
         finally:
             events.cancel()
-
-    async def prepare_voice(self, voice: VoiceReference, clip: SentFile) -> Event:
-        return await self._call(self._handle.options(multiplexed_model_id=clip.digest).prepare_voice, voice, clip)
-
-    async def spell_out(self, text: str) -> Event:
-        return await self._call(self._handle.spell_out, text)
-
-    async def _call(self, method: Any, *arguments: object) -> Event:
-        try:
-            event: Event = await method.remote(*arguments)
-        except (RayError, RayServeException) as error:
-            raise self._as_studio_error(error) from error
-        return event
 
     def _as_studio_error(self, error: Exception) -> StudioError:
         """Return the error of the service for an error of Ray."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol
 
-from studio.cluster.sent_requests import Sender, SentFile, SentRequest
+from studio.cluster.sent_requests import SentRequest, sent_clip, sent_file
 from studio.errors import from_record
 from studio.pipeline.request import (
     ConversionRequest,
@@ -18,16 +19,14 @@ from studio.pipeline.request import (
 )
 from studio.worker import protocol
 from studio.worker.protocol import Event
+from studio.worker.request_events import follow
 from studio.worker.request_handle import Callbacks, RequestHandle
 
-OnProgress = Callable[[str, float], None]
+_ANY_ID = 0
 
 
 class Replicas(Protocol):
-    """Calls to the replicas of a cluster.
-
-    They raise ``WorkerDied`` if the replica or its computer is lost, and ``TooManyRequests`` if too many calls wait.
-    """
+    """Calls to the replicas of a cluster."""
 
     async def describe(self) -> EngineDescription:
         """Wait until a replica has loaded the model, and return its description."""
@@ -36,11 +35,10 @@ class Replicas(Protocol):
         """Store ``content`` where every replica can read it."""
 
     def stream(self, sent: SentRequest) -> AsyncIterator[Event]:
-        """Run a request in a replica that has its voice in memory, if there is one with a free place."""
+        """Run a request in a replica that has its voice in memory, if there is one with a free place.
 
-    async def prepare_voice(self, voice: VoiceReference, clip: SentFile) -> Event: ...
-
-    async def spell_out(self, text: str) -> Event: ...
+        Raise ``WorkerDied`` if the replica or its computer is lost, and ``TooManyRequests`` if too many calls wait.
+        """
 
     @property
     def num_lost(self) -> int:
@@ -55,12 +53,10 @@ class ClusterBackend:
 
     def __init__(self, replicas: Replicas, *, num_lines: int) -> None:
         self._replicas = replicas
-        self._sender = Sender(replicas.put)
         self._num_lines = num_lines
-        self._running: set[asyncio.Task[None]] = set()
 
     async def load(self) -> EngineDescription:
-        """Wait for the first replica. ``max_concurrent_lines`` of the result is that of all replicas together."""
+        """Wait for the first replica. The returned ``max_concurrent_lines`` is the total over all replicas."""
         return replace(await self._replicas.describe(), max_concurrent_lines=self._num_lines)
 
     async def num_lost_workers(self) -> int:
@@ -81,61 +77,46 @@ class ClusterBackend:
             whole = request
             if pieces is not None:
                 whole = replace(request, text="".join([piece async for piece in pieces]))
-            clip = await asyncio.to_thread(self._sender.clip, whole.voice.clip)
-            return SentRequest(whole, clip, reports_progress=_wants_progress(hooks))
+            clip = await asyncio.to_thread(sent_clip, whole.voice.clip, self._replicas.put)
+            return SentRequest(protocol.Synthesize(_ANY_ID, whole), clip, reports_progress=_wants_progress(hooks))
 
-        return self._begin(sent(), hooks)
+        return follow(self._events(sent()), hooks)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         async def sent() -> SentRequest:
-            clip = await asyncio.to_thread(self._sender.clip, request.voice.clip)
-            source = await asyncio.to_thread(self._sender.file, request.source)
-            return SentRequest(request, clip, source, reports_progress=_wants_progress(hooks))
+            clip = await asyncio.to_thread(sent_clip, request.voice.clip, self._replicas.put)
+            source = await asyncio.to_thread(sent_file, request.source, self._replicas.put)
+            return SentRequest(protocol.Convert(_ANY_ID, request), clip, source, _wants_progress(hooks))
 
-        return self._begin(sent(), hooks)
+        return follow(self._events(sent()), hooks)
 
-    async def prepare_voice(self, voice: VoiceReference, *, on_progress: OnProgress | None = None) -> VoiceSummary:
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary:
         """Prepare a voice in one replica. Progress is not reported."""
         del on_progress
-        clip = await asyncio.to_thread(self._sender.clip, voice.clip)
-        event = await self._replicas.prepare_voice(voice, clip)
-        if isinstance(event, protocol.Failed):
-            raise from_record(event.error)
+        clip = await asyncio.to_thread(sent_clip, voice.clip, self._replicas.put)
+        event = await self._call(SentRequest(protocol.PrepareVoice(_ANY_ID, voice), clip))
         assert isinstance(event, protocol.VoiceReady)
         return event.summary
 
     async def spell_out(self, text: str) -> str:
-        event = await self._replicas.spell_out(text)
-        if isinstance(event, protocol.Failed):
-            raise from_record(event.error)
+        event = await self._call(SentRequest(protocol.NormalizeText(_ANY_ID, text, Path())))
         assert isinstance(event, protocol.NormalizedText)
         return event.text
 
-    def _begin(self, sent: Awaitable[SentRequest], hooks: Callbacks | None) -> RequestHandle:
-        handle = RequestHandle(hooks or Callbacks())
-        task = asyncio.create_task(self._run(handle, sent))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        handle.when_over(task.cancel)
-        return handle
+    async def _events(self, sent: Awaitable[SentRequest]) -> AsyncGenerator[Event, None]:
+        async for event in self._replicas.stream(await sent):
+            if isinstance(event, protocol.Finished):
+                yield protocol.Finished(_ANY_ID, replace(event.report, max_concurrent_lines=self._num_lines))
+            else:
+                yield event
 
-    async def _run(self, handle: RequestHandle, sent: Awaitable[SentRequest]) -> None:
-        try:
-            async for event in self._replicas.stream(await sent):
-                self._pass_on(handle, event)
-        except asyncio.CancelledError:
-            handle.cancel()
-            raise
-        except Exception as error:  # noqa: BLE001 - raised again by the request's handle
-            handle.end(error=error)
-        handle.cancel()  # does nothing after the last event
-
-    def _pass_on(self, handle: RequestHandle, event: Event) -> None:
-        if isinstance(event, protocol.AudioReady) and handle.play(event.chunk):
-            return
-        if isinstance(event, protocol.Finished):
-            event = protocol.Finished(event.request_id, replace(event.report, max_concurrent_lines=self._num_lines))
-        handle.receive(event)
+    async def _call(self, sent: SentRequest) -> Event:
+        (event,) = [event async for event in self._replicas.stream(sent)]
+        if isinstance(event, protocol.Failed):
+            raise from_record(event.error)
+        return event
 
 
 def _wants_progress(hooks: Callbacks | None) -> bool:

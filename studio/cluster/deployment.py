@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import ray
+import yaml
 from ray import serve
 
-from studio.cluster.application import REPLICA, application
+from studio import paths
+from studio.cluster.application import REPLICA
 from studio.cluster.options import ClusterOptions
 from studio.errors import CannotServe
 from studio.pipeline.request import EngineDescription
+from studio.storage.atomic_file import atomic_write
 
 APPLICATION = "timbre"
+_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +38,33 @@ class ClusterState:
     replicas: dict[str, int]
 
 
+def deployment_file(options: ClusterOptions, port: int) -> dict[str, Any]:
+    """Return the contents of Ray Serve's deployment file, which `serve run` and KubeRay also read."""
+    return {
+        "proxy_location": "HeadOnly",
+        "http_options": {"host": options.host, "port": port},
+        # Paths of requests contain names of voices.
+        "logging_config": {"enable_access_log": False},
+        "applications": [
+            {
+                "name": APPLICATION,
+                "route_prefix": "/",
+                "import_path": "studio.cluster.application:application",
+                "args": options.model_dump(mode="json", exclude_defaults=True),
+            }
+        ],
+    }
+
+
 def deploy(address: str, options: ClusterOptions, port: int) -> EngineDescription:
     """Serve on ``port`` of the head node ``address``. Return when the first replica is ready.
 
-    ``options.lines`` is replaced with the number of lines that the engine runs at once. Raise ``StudioError``.
+    ``options.lines`` is replaced with the number of lines that the engine runs at once. Raise ``CannotServe``.
     """
-    with _connected(address):
-        serve.start(
-            proxy_location="HeadOnly",
-            http_options={"host": options.host, "port": port},
-            logging_config={"enable_access_log": False},
-        )
-        try:
-            description = _run(options)
-            if description.max_concurrent_lines != options.lines:
-                description = _run(options.model_copy(update={"lines": description.max_concurrent_lines}))
-        except RuntimeError as error:
-            raise CannotServe(
-                "The cluster cannot serve ({reason}).", remedy="The logs are in /tmp/ray/session_latest.", reason=error
-            ) from error
+    description = _run(address, options, port)
+    if description.max_concurrent_lines != options.lines:
+        more = options.model_copy(update={"lines": description.max_concurrent_lines})
+        description = _run(address, more, port)
     return description
 
 
@@ -72,11 +89,31 @@ def end_service(address: str) -> None:
         serve.delete(APPLICATION)
 
 
-def _run(options: ClusterOptions) -> EngineDescription:
-    ingress = serve.run(application(options), name=APPLICATION, route_prefix="/")
+def _run(address: str, options: ClusterOptions, port: int) -> EngineDescription:
+    path = paths.data_folder() / "cluster.yaml"
+    atomic_write(path, yaml.safe_dump(deployment_file(options, port)).encode())
+    command = [sys.executable, "-m", "ray.serve.scripts", "run", "--non-blocking", "--address", address, str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no input of others
+    if ran.returncode:
+        raise _refused(ran.stderr.strip().rpartition("\n")[2])
+    with _connected(address):
+        while (served := serve.status().applications[APPLICATION]).status != "RUNNING":
+            if served.status == "DEPLOY_FAILED":
+                raise _refused(served.message)
+            time.sleep(_POLL_SECONDS)
+        return asyncio.run(_describe())
+
+
+async def _describe() -> EngineDescription:
     # Not a request to the replicas: Ray would count it as load for a while, and start another one.
-    description: EngineDescription = ingress.describe.remote().result()
+    description: EngineDescription = await serve.get_app_handle(APPLICATION).describe.remote()
     return description
+
+
+def _refused(reason: str) -> CannotServe:
+    return CannotServe(
+        "The cluster cannot serve ({reason}).", remedy="The logs are in /tmp/ray/session_latest.", reason=reason
+    )
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Options of a cluster. They are sent to all nodes, and ``serve run`` reads them from its arguments."""
+"""Options of a cluster: the ``args`` of Ray Serve's deployment file, which are sent to all nodes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ClusterOptions(BaseModel):
     cores: float | None = None
     gpus: float | None = None
     queue: PositiveInt = DEFAULT_QUEUE
-    host: str = "0.0.0.0"  # noqa: S104 - the address of `serve run` is not known here, so a token is required
+    host: str = "0.0.0.0"  # noqa: S104 - the address of a RayService is not known here, so a token is required
     token_file: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from studio.cluster.sent_requests import ReceivedFiles, SentFile, SentRequest
+from studio.cluster.sent_requests import SentFile, SentRequest, received_file
 from studio.errors import StudioError
-from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
+from studio.pipeline.request import EngineDescription, VoiceReference, VoiceSummary
 from studio.worker import protocol
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import Event
-from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
+from studio.worker.request_events import request_events
+from studio.worker.request_handle import Callbacks, RequestHandle
 
 # The length of a voice's clip for which the number of warm voices is computed. Most clips are shorter.
 _LONG_CLIP_SECONDS = 10.0
@@ -30,7 +31,6 @@ class Replica:
         self._client = client
         self._runs_batches = False
         self._folder = tempfile.TemporaryDirectory(prefix="timbre-cluster-")
-        self._files = ReceivedFiles(Path(self._folder.name))
 
     async def open(self, voice: VoiceReference) -> tuple[EngineDescription, int]:
         """Load the model and prepare ``voice``. Return the description and the number of voices that memory holds.
@@ -47,53 +47,46 @@ class Replica:
         await self._client.close()
         self._folder.cleanup()
 
-    async def clip(self, sent: SentFile) -> Path:
-        """Return the path of a clip, after fetching it if necessary."""
-        return await self._files.path(sent)
+    async def file(self, sent: SentFile) -> Path:
+        """Return the path of a file that was sent, after fetching it if necessary."""
+        return await received_file(sent, Path(self._folder.name))
 
     async def stream(self, sent: SentRequest, load_voice: VoiceLoader) -> AsyncIterator[Event]:
-        """Yield the events of a request. The last one is ``Finished``, ``Failed`` or ``Cancelled``.
+        """Yield the events of a request. ``Failed`` is the last one of a request that fails.
 
         ``load_voice`` returns the path of the clip of the voice. Ending the iteration cancels the request.
         """
+        source = None
         try:
-            voice = replace(sent.request.voice, clip=await load_voice(sent.clip))
-            source = None if sent.source is None else await self._files.path(sent.source)
-            try:
-                async for event in _events(
-                    lambda hooks: self._begin(sent, voice, source, hooks), sent.reports_progress
-                ):
-                    yield event
-            finally:
-                if sent.source is not None:
-                    self._files.remove(sent.source)
+            clip = Path() if sent.clip is None else await load_voice(sent.clip)
+            source = None if sent.source is None else await self.file(sent.source)
+            match sent.command:
+                case protocol.NormalizeText(_, text):
+                    yield protocol.NormalizedText(_ANY_ID, await self._client.spell_out(text))
+                case protocol.PrepareVoice(_, voice):
+                    yield protocol.VoiceReady(_ANY_ID, await self._client.prepare_voice(replace(voice, clip=clip)))
+                case command:
+                    started = request_events(
+                        lambda hooks: self._begin(command, clip, source, hooks), reports_progress=sent.reports_progress
+                    )
+                    async with contextlib.aclosing(started) as events:
+                        async for event in events:
+                            yield event
         except StudioError as error:
             yield protocol.Failed(_ANY_ID, error.to_record())
+        finally:
+            if source is not None:
+                source.unlink(missing_ok=True)
 
-    async def prepare_voice(self, voice: VoiceReference, clip: SentFile, load_voice: VoiceLoader) -> Event:
-        """Prepare a voice, and return ``VoiceReady`` or ``Failed``."""
-        try:
-            summary = await self._client.prepare_voice(replace(voice, clip=await load_voice(clip)))
-        except StudioError as error:
-            return protocol.Failed(_ANY_ID, error.to_record())
-        return protocol.VoiceReady(_ANY_ID, summary)
-
-    async def spell_out(self, text: str) -> Event:
-        """Return ``NormalizedText`` or ``Failed``."""
-        try:
-            return protocol.NormalizedText(_ANY_ID, await self._client.spell_out(text))
-        except StudioError as error:
-            return protocol.Failed(_ANY_ID, error.to_record())
-
-    async def num_lost_workers(self) -> int:
-        return await self._client.num_lost_workers()
-
-    def _begin(self, sent: SentRequest, voice: VoiceReference, source: Path | None, hooks: Callbacks) -> RequestHandle:
-        if isinstance(sent.request, SynthesisRequest):
-            request = replace(sent.request, voice=voice)
+    def _begin(
+        self, command: protocol.Synthesize | protocol.Convert, clip: Path, source: Path | None, hooks: Callbacks
+    ) -> RequestHandle:
+        voice = replace(command.request.voice, clip=clip)
+        if isinstance(command, protocol.Synthesize):
+            request = replace(command.request, voice=voice)
             return self._client.synthesize(request, hooks=hooks, in_batch=self._runs_batches)
         assert source is not None
-        return self._client.convert(replace(sent.request, voice=voice, source=source), hooks=hooks)
+        return self._client.convert(replace(command.request, voice=voice, source=source), hooks=hooks)
 
 
 def voices_in_memory(description: EngineDescription, summary: VoiceSummary) -> int:
@@ -102,26 +95,3 @@ def voices_in_memory(description: EngineDescription, summary: VoiceSummary) -> i
         return 1
     bytes_of_long_clip = summary.state_bytes * max(1.0, _LONG_CLIP_SECONDS / summary.clip_seconds)
     return max(1, int(description.voice_memory_bytes / bytes_of_long_clip))
-
-
-async def _events(begin: Callable[[Callbacks], RequestHandle], reports_progress: bool) -> AsyncIterator[Event]:
-    loop = asyncio.get_running_loop()
-    events: asyncio.Queue[Event | None] = asyncio.Queue()
-
-    def on_audio(chunk: AudioChunk) -> None:
-        loop.call_soon_threadsafe(events.put_nowait, protocol.AudioReady(_ANY_ID, chunk))
-
-    def on_progress(stage: str, share: float) -> None:
-        events.put_nowait(protocol.Progress(_ANY_ID, stage, share))
-
-    def on_start_time(start: StartTime) -> None:
-        seconds_from_now = start.loop_time - loop.time()
-        events.put_nowait(protocol.PlaybackStartEstimate(_ANY_ID, start.seconds_after_start, seconds_from_now))
-
-    hooks = Callbacks(on_audio, on_progress, on_start_time) if reports_progress else Callbacks(on_audio)
-    async with begin(hooks) as handle:
-        handle.when_over(lambda: events.put_nowait(None))
-        while (event := await events.get()) is not None:
-            yield event
-        report = await handle.finished()
-    yield protocol.Cancelled(_ANY_ID) if report is None else protocol.Finished(_ANY_ID, report)

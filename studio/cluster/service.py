@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable
 
 from studio.catalog.built_in_speakers import open_voice_library
-from studio.cluster.metrics import merge_metrics, ray_metrics
 from studio.errors import StudioError
 from studio.serve.backend import SpeechBackend
 from studio.serve.service import ServiceOptions, SpeechService
@@ -23,23 +22,18 @@ _PLACEMENT_SECONDS = 0.5
 
 
 class ClusterService(SpeechService):
-    """The service, with the metrics of Ray on all nodes. ``metrics_urls`` returns those of the nodes' agents."""
+    """The service, which prepares new voices."""
 
     def __init__(
         self,
         backend: SpeechBackend,
         options: ServiceOptions,
-        metrics_urls: Callable[[], list[str]],
         open_library: Callable[[], VoiceLibrary] = open_voice_library,
         open_checks: Callable[[], TakeCheckService] = TakeCheckService,
     ) -> None:
         super().__init__(backend, options, open_library, open_checks)
-        self._metrics_urls = metrics_urls
         self._preparing: set[asyncio.Task[None]] = set()
         self._one_by_one = asyncio.Lock()
-
-    async def metrics_text(self) -> bytes:
-        return merge_metrics([await super().metrics_text(), *await ray_metrics(self._metrics_urls())])
 
     def voice_added(self, voice: Voice) -> None:
         """Prepare ``voice`` in one replica, which is then the one that speaks it, also the first time."""

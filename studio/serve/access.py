@@ -12,9 +12,7 @@ import hashlib
 import hmac
 import ipaddress
 import logging
-import os
 import secrets
-import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from studio.errors import BadRequest, CannotServe, NotAllowed, RequestTooLarge, StudioError, WrongToken
 from studio.serve.errors import error_response
+from studio.storage.token_file import read_token, write_token
 
 _log = logging.getLogger(__name__)
 
@@ -202,39 +201,19 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
-def read_token(path: Path) -> str:
+def service_token(path: Path) -> str:
     """Return the token in ``path``. If the file does not exist, create it with a random token.
 
-    Raise ``CannotServe`` if other users can read the file, or if the token is short.
+    Raise ``UnusableSetting`` and ``CannotWrite``, and ``CannotServe`` if the token is short.
     """
-    try:
-        if not path.exists():
-            _write_new_token(path)
-        mode = stat.S_IMODE(path.stat().st_mode)
-        token = path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+    if not path.exists():
+        write_token(path, secrets.token_urlsafe(32))
+    token = read_token(path) or ""
+    if len(token) < _MIN_TOKEN:
         raise CannotServe(
-            "The token file {path} cannot be used ({reason}).",
-            remedy="Name another file with --token-file.",
-            path=path,
-            reason=error,
-        ) from error
-    if os.name == "posix" and mode & 0o077:
-        raise CannotServe(
-            "Other users can read the token file {path}.", remedy="Restrict it: chmod 600 {path}.", path=path
-        )
-    if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise CannotServe(
-            "The token in {path} is not usable.",
-            remedy="Use at least {number} letters, digits or signs on one line, or delete the file to get a new token.",
+            "The token in {path} is shorter than {number} characters.",
+            remedy="Use a longer one, or delete the file to get a new token.",
             path=path,
             number=_MIN_TOKEN,
         )
     return token
-
-
-def _write_new_token(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(32) + "\n")

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 
 from studio.errors import CannotServe
-from studio.serve.access import AccessRules, read_token
+from studio.serve.access import AccessRules, service_token
 from studio.serve.application import create_application
 from studio.serve.http_protocol import LimitedH11Protocol
 from studio.serve.service import SpeechService
@@ -44,14 +44,17 @@ class Address:
 
 
 def access_rules(address: Address) -> AccessRules:
-    """Return the rules for ``address``. Raise ``CannotServe`` if other computers could connect without a token."""
+    """Return the rules for ``address``. Raise ``CannotServe`` if other computers could connect without a token.
+
+    Raises the errors of :func:`service_token`.
+    """
     if address.token_file is None and not _is_loopback(address.host):
         raise CannotServe(
             "Other computers can reach {host}, so the service needs a token.",
             remedy="Name a file with --token-file; it is created if it does not exist.",
             host=address.host,
         )
-    token = None if address.token_file is None else read_token(address.token_file)
+    token = None if address.token_file is None else service_token(address.token_file)
     hosts = frozenset(name.lower() for name in (*address.allowed_hosts, address.host))
     return AccessRules(token, hosts, frozenset(address.allowed_origins))
 

@@ -10,16 +10,15 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import AsyncIterable, Callable
+import weakref
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
-from typing import ParamSpec
+from typing import TypeVar
 
-from studio.errors import InternalError, StudioError
+from studio.errors import InternalError, StudioError, WorkerDied
 from studio.pipeline.request import (
-    AudioChunk,
     ConversionRequest,
     EngineDescription,
-    SynthesisReport,
     SynthesisRequest,
     VoiceReference,
     VoiceSummary,
@@ -28,14 +27,12 @@ from studio.serve.backend import SpeechBackend
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.voices.library import VoiceLibrary
-from studio.worker import protocol
+from studio.worker.request_events import follow, request_events
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
 
-_ANY_ID = 0
-Begin = Callable[[Callbacks], RequestHandle]
-_Arguments = ParamSpec("_Arguments")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +47,14 @@ class ServiceState:
 
 
 class ServiceThread:
-    """A running service. ``backend`` is used on ``backend_loop`` only.
+    """A running service. ``backend`` is used on ``backend_loop`` only, and must not be destroyed on this thread.
 
     ``on_change`` is called on the thread of the service when it listens and when it ends.
     """
 
     def __init__(
         self,
-        backend: SpeechBackend,
+        backend: weakref.ref[SpeechBackend],
         backend_loop: asyncio.AbstractEventLoop,
         options: ServiceOptions,
         address: Address,
@@ -134,15 +131,15 @@ class ServiceThread:
 class _ForeignBackend:
     """Passes requests to a backend on another event loop, and their audio back."""
 
-    def __init__(self, backend: SpeechBackend, loop: asyncio.AbstractEventLoop) -> None:
-        self._backend = backend
+    def __init__(self, backend: weakref.ref[SpeechBackend], loop: asyncio.AbstractEventLoop) -> None:
+        self._weak_backend = backend
         self._loop = loop
 
     async def load(self) -> EngineDescription:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._backend.load(), self._loop))
+        return await self._call(lambda backend: backend.load())
 
     async def num_lost_workers(self) -> int:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._backend.num_lost_workers(), self._loop))
+        return await self._call(lambda backend: backend.num_lost_workers())
 
     def synthesize(
         self,
@@ -154,71 +151,46 @@ class _ForeignBackend:
     ) -> RequestHandle:
         """Start a request after the lines of the window, regardless of ``in_batch``."""
         del in_batch
-        here = asyncio.get_running_loop()
-        foreign_pieces = None if pieces is None else _texts_from(pieces, here)
-        return self._begin(
-            hooks,
-            lambda foreign: self._backend.synthesize(request, pieces=foreign_pieces, hooks=foreign, in_batch=True),
-        )
+        foreign_pieces = None if pieces is None else _texts_from(pieces, asyncio.get_running_loop())
+
+        def begin(foreign: Callbacks) -> RequestHandle:
+            return self._backend().synthesize(request, pieces=foreign_pieces, hooks=foreign, in_batch=True)
+
+        return follow(request_events(begin, loop=self._loop), hooks)
+
+    def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
+        def begin(foreign: Callbacks) -> RequestHandle:
+            return self._backend().convert(request, hooks=foreign)
+
+        return follow(request_events(begin, loop=self._loop), hooks)
 
     async def prepare_voice(
         self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
     ) -> VoiceSummary:
         here = asyncio.get_running_loop()
-        preparing = self._backend.prepare_voice(voice, on_progress=_on_loop(here, on_progress))
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(preparing, self._loop))
+
+        def report(stage: str, share: float) -> None:
+            if on_progress is not None:
+                with contextlib.suppress(RuntimeError):  # the loop is closed
+                    here.call_soon_threadsafe(on_progress, stage, share)
+
+        return await self._call(lambda backend: backend.prepare_voice(voice, on_progress=report))
 
     async def spell_out(self, text: str) -> str:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._backend.spell_out(text), self._loop))
+        return await self._call(lambda backend: backend.spell_out(text))
 
-    def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
-        return self._begin(hooks, lambda foreign: self._backend.convert(request, hooks=foreign))
+    async def _call(self, call: Callable[[SpeechBackend], Awaitable[_T]]) -> _T:
+        async def run() -> _T:
+            return await call(self._backend())
 
-    def _begin(self, hooks: Callbacks | None, begin: Begin) -> RequestHandle:
-        here = asyncio.get_running_loop()
-        handle = RequestHandle(hooks or Callbacks())
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(run(), self._loop))
 
-        def receive(chunk: AudioChunk) -> None:
-            with contextlib.suppress(RuntimeError):  # the service has ended
-                here.call_soon_threadsafe(handle.receive, protocol.AudioReady(_ANY_ID, chunk))
-
-        foreign = Callbacks(
-            receive, _on_loop(here, handle.hooks.on_progress), _on_loop(here, handle.hooks.on_start_time)
-        )
-        running = asyncio.run_coroutine_threadsafe(_run(begin, foreign), self._loop)
-
-        def end() -> None:
-            error = None if running.cancelled() else running.exception()
-            report = running.result() if error is None and not running.cancelled() else None
-            handle.end(report=report, error=error)
-
-        def on_done(_: object) -> None:
-            with contextlib.suppress(RuntimeError):
-                here.call_soon_threadsafe(end)
-
-        running.add_done_callback(on_done)
-        handle.when_over(running.cancel)
-        return handle
-
-
-def _on_loop(
-    loop: asyncio.AbstractEventLoop, call: Callable[_Arguments, None] | None
-) -> Callable[_Arguments, None] | None:
-    """Return a function that calls ``call`` on ``loop``, or None without ``call``."""
-    if call is None:
-        return None
-
-    def pass_on(*values: _Arguments.args, **named: _Arguments.kwargs) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(lambda: call(*values, **named))
-
-    return pass_on
-
-
-async def _run(begin: Begin, hooks: Callbacks) -> SynthesisReport | None:
-    """Run a request on the loop of the backend. Cancelling this cancels the request."""
-    async with begin(hooks) as running:
-        return await running.finished()
+    def _backend(self) -> SpeechBackend:
+        """Return the backend, on its loop."""
+        backend = self._weak_backend()
+        if backend is None:
+            raise WorkerDied("The speech process was closed.", remedy="Restart the program.")
+        return backend
 
 
 async def _texts_from(pieces: AsyncIterable[str], loop: asyncio.AbstractEventLoop) -> AsyncIterable[str]:

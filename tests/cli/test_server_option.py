@@ -14,8 +14,8 @@ import running_service
 import soundfile
 from terminal import Terminal
 
-from studio.remote.address import write_token
 from studio.serve.running import Address
+from studio.storage.token_file import write_token
 from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
@@ -12,14 +13,14 @@ from fake_checks import FakeChecks
 from local_replicas import CLIP, open_replicas
 
 from studio.cluster.backend import ClusterBackend
-from studio.cluster.sent_requests import SentFile
+from studio.cluster.sent_requests import SentRequest
 from studio.cluster.service import ClusterService
 from studio.errors import StudioError, UnreadableClip, WorkerDied
-from studio.pipeline.request import VoiceReference
 from studio.serve.access import AccessRules
 from studio.serve.application import create_application
 from studio.serve.service import ServiceOptions
 from studio.voices.library import VoiceLibrary
+from studio.worker import protocol
 from studio.worker.protocol import Event
 
 pytestmark = pytest.mark.timeout(60)
@@ -31,22 +32,24 @@ def test_a_voice_that_is_added_is_prepared_in_a_replica(
 ) -> None:
     monkeypatch.setattr("studio.cluster.service._PLACEMENT_SECONDS", 0.0)
     replicas = open_replicas(1)
-    prepare = replicas.prepare_voice
+    run = replicas.stream
     prepared: list[str] = []
 
-    async def prepare_voice(voice: VoiceReference, clip: SentFile) -> Event:
-        prepared.append(voice.name)
+    async def stream(sent: SentRequest) -> AsyncIterator[Event]:
+        assert isinstance(sent.command, protocol.PrepareVoice)
+        prepared.append(sent.command.voice.name)
         if error is not None:
             raise error
-        return await prepare(voice, clip)
+        async for event in run(sent):
+            yield event
 
-    replicas.prepare_voice = prepare_voice  # type: ignore[method-assign]
+    replicas.stream = stream  # type: ignore[method-assign]
 
     async def add() -> httpx2.Response:
         backend = ClusterBackend(replicas, num_lines=1)
         library = VoiceLibrary(tmp_path / "voices")
         service = ClusterService(
-            backend, ServiceOptions(noise_models.V3), list, open_library=lambda: library, open_checks=FakeChecks
+            backend, ServiceOptions(noise_models.V3), open_library=lambda: library, open_checks=FakeChecks
         )
         await service.load()
         application = create_application(service, AccessRules(hosts=frozenset({"service"})))

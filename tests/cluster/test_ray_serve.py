@@ -1,4 +1,4 @@
-"""The application on Ray itself: audio, a lost replica, an export, limits, metrics, and scaling.
+"""The application on Ray itself: audio, a lost replica, an export, limits, scaling, and the command.
 
 Run with RAY_AUTH_MODE=token where the extra "cluster" is installed.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import gc
+import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -25,9 +27,7 @@ import psutil
 import pytest
 from fake_model import CHUNK_SAMPLES
 from local_replicas import VOICE
-from pydantic import ValidationError
 
-from studio.errors import CannotServe
 from studio.export.speech_source import ExportItem
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import RequestControl
@@ -97,7 +97,9 @@ def test_a_line_whose_replica_is_killed_is_whole(url: str) -> None:
     text = " ".join(["rest"] * 20)  # two seconds
     whole = speak(url, text)
     assert whole.status_code == 200, whole.text
-    with httpx2.stream("POST", f"{url}/v1/audio/speech", json={"input": text, "response_format": "pcm"}) as answer:
+    with httpx2.stream(
+        "POST", f"{url}/v1/audio/speech", json={"input": text, "response_format": "pcm"}, timeout=120
+    ) as answer:
         blocks = answer.iter_raw()
         received = next(blocks)
         running = [each for each in replicas() if each.children()]
@@ -161,7 +163,7 @@ def test_answers_and_uploads_may_be_large(url: str) -> None:
 def test_a_client_that_leaves_ends_its_line(url: str) -> None:
     body = {"input": " ".join(["rest"] * 600), "response_format": "pcm"}  # a minute
     before = num_cancelled(url)
-    with httpx2.stream("POST", f"{url}/v1/audio/speech", json=body) as answer:
+    with httpx2.stream("POST", f"{url}/v1/audio/speech", json=body, timeout=120) as answer:
         next(answer.iter_raw())
     deadline = time.monotonic() + 40.0
     while num_cancelled(url) == before:
@@ -178,26 +180,8 @@ def test_web_pages_and_unknown_hosts_are_refused(url: str) -> None:
     assert httpx2.get(f"{url}/v1/models", headers={"Origin": "https://evil.example"}).status_code == 403
 
 
-def test_metrics_are_those_of_the_service_and_of_ray(url: str) -> None:
-    names = {line.split("{")[0].split(" ")[0] for line in metrics(url) if not line.startswith("#")}
-    assert "timbre_requests_total" in names
-    assert any(name.startswith("ray_") for name in names)
-
-
 def metrics(url: str) -> list[str]:
     return httpx2.get(f"{url}/metrics", timeout=60).text.splitlines()
-
-
-def test_arguments_of_serve_run_are_accepted() -> None:
-    from ray.serve._private.api import call_user_app_builder_with_args_if_necessary
-
-    from studio.cluster.application import application
-
-    call_user_app_builder_with_args_if_necessary(application, {"host": "127.0.0.1", "most_replicas": "2"})
-    with pytest.raises(CannotServe, match="token"):
-        call_user_app_builder_with_args_if_necessary(application, {"most_replicas": "2"})
-    with pytest.raises(ValidationError):
-        call_user_app_builder_with_args_if_necessary(application, {"host": "127.0.0.1", "replicas": "2"})
 
 
 def test_the_number_of_replicas_follows_the_load(url: str) -> None:
@@ -240,3 +224,27 @@ def test_the_number_of_replicas_follows_the_load(url: str) -> None:
         assert set().union(*(each.result() for each in clients)) == {200}
     wait_for(1)
     assert speak(url, "one").status_code == 200
+
+
+def test_the_command_starts_describes_and_ends_a_cluster(tmp_path: Path) -> None:
+    """With a Ray of its own, and the deployment file of Ray Serve."""
+    folders = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "LOGS")}
+
+    def timbre(*command: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "studio.start", "cluster", *command]
+        return subprocess.run(
+            words, env=os.environ | folders, capture_output=True, text=True, check=False, cwd=ROOT, timeout=300
+        )
+
+    port, ray_port = free_port(), free_port()
+    started = timbre("start", "--port", str(port), "--ray-port", str(ray_port), "--num-cpus", "2", "--cores", "1")
+    try:
+        assert started.returncode == 0, started.stderr
+        answer = speak(f"http://127.0.0.1:{port}", "One.", voice="Ada")
+        assert answer.status_code == 200, answer.text
+        state = json.loads(timbre("status", "--json").stdout)
+        assert (state["nodes"], state["status"], state["replicas"]) == (1, "RUNNING", {"RUNNING": 1})
+    finally:
+        stopped = timbre("stop")
+    assert stopped.returncode == 0, stopped.stderr
+    assert timbre("status").returncode == 14

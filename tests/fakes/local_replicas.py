@@ -11,7 +11,7 @@ from running_service import fake_worker
 from thread_worker import ThreadWorker
 
 from studio.cluster.replica import Replica
-from studio.cluster.sent_requests import SentFile, SentRequest
+from studio.cluster.sent_requests import SentRequest
 from studio.errors import WorkerDied
 from studio.pipeline.request import EngineDescription, VoiceReference
 from studio.worker import protocol
@@ -56,7 +56,7 @@ class LocalReplicas:
         self.sent.append(sent)
         replica = self.replicas[(len(self.sent) - 1) % len(self.replicas)]
         num_chunks = 0
-        async for event in replica.stream(sent, replica.clip):
+        async for event in replica.stream(sent, replica.file):
             if isinstance(event, protocol.AudioReady):
                 if num_chunks == self.lost_after_chunks:
                     self.lost_after_chunks = None
@@ -64,12 +64,6 @@ class LocalReplicas:
                     raise WorkerDied("A replica was lost.")
                 num_chunks += 1
             yield event
-
-    async def prepare_voice(self, voice: VoiceReference, clip: SentFile) -> Event:
-        return await self.replicas[0].prepare_voice(voice, clip, self.replicas[0].clip)
-
-    async def spell_out(self, text: str) -> Event:
-        return await self.replicas[0].spell_out(text)
 
 
 def open_replicas(num_replicas: int) -> LocalReplicas:

@@ -1,29 +1,32 @@
-"""A small speech server with OpenAI's API, as other programs have it."""
+"""A speech server of another program: it repeats answers that were recorded from a real one (``tests/remote/recorded``)."""
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-SAMPLES = np.round(np.sin(np.arange(24_000) / 20) * 12_000).astype("<i2")
-MODELS = {"object": "list", "data": [{"id": "speech-1", "object": "model"}]}
+_RECORDED = json.loads((Path(__file__).parents[1] / "remote" / "recorded" / "openai.json").read_text("utf-8"))
+ANSWERS = {name: base64.b64decode(answer) for name, answer in _RECORDED["answers"].items()}
+RECORDED_REQUEST: dict[str, Any] = _RECORDED["request"]
+_SPEECH = "POST /v1/audio/speech"
+SAMPLES = np.frombuffer(ANSWERS[_SPEECH].partition(b"\r\n\r\n")[2], "<i2")
 
 
 class OtherSpeechServer:
-    """``requests`` lists the bodies of speech requests. ``header`` is sent before the audio."""
+    """``requests`` lists the bodies of speech requests, and ``speech`` is the answer to the next ones."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
-        self.header = b""
-        self.kind = "audio/pcm"
-        self.num_bytes: int | None = None  # breaks off after this many bytes of audio
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self.speech = ANSWERS[_SPEECH]
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -47,29 +50,24 @@ def other_speech_server() -> Iterator[OtherSpeechServer]:
         thread.join()
 
 
-def _handler_of(server: OtherSpeechServer) -> type[BaseHTTPRequestHandler]:
+def speech_answer(kind: str, body: bytes) -> bytes:
+    """Return an answer that was not recorded."""
+    return b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n%s" % (kind.encode(), len(body), body)
+
+
+def _handler(server: OtherSpeechServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             """Write nothing to standard error."""
 
         def do_GET(self) -> None:
-            answers = {"/v1/models": MODELS, "/v1/audio/voices": {"voices": ["nora", {"id": "anna"}]}}
-            answer = answers.get(self.path)
-            self._answer(404 if answer is None else 200, json.dumps(answer or {"detail": "Not Found"}).encode())
+            name = f"GET {self.path}"
+            self.wfile.write(ANSWERS.get(name, b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}"))
 
         def do_POST(self) -> None:
             server.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            content = server.header + SAMPLES.tobytes()
-            sent = content if server.num_bytes is None else content[: server.num_bytes]
-            self._answer(200, sent, server.kind, len(content))
-
-        def _answer(self, status: int, body: bytes, kind: str = "application/json", length: int | None = None) -> None:
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body) if length is None else length))
-            self.end_headers()
-            for start in range(0, len(body), 9_999):  # odd, so that samples are divided
-                self.wfile.write(body[start : start + 9_999])
+            for start in range(0, len(server.speech), 1_999):  # odd, so that samples are divided
+                self.wfile.write(server.speech[start : start + 1_999])
                 self.wfile.flush()
 
     return Handler

@@ -1,19 +1,27 @@
-"""A small Triton server over gRPC, with the models of CosyVoice's runtime, by the protocol's own stubs."""
+"""A small Triton server over gRPC, with the models of CosyVoice's runtime, by the protocol's own stubs.
+
+Its metadata, its refusals and the form of its streams were recorded from Triton (``tests/remote/recorded``).
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import struct
 import threading
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import grpc
 import numpy as np
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
+_RECORDED = json.loads((Path(__file__).parents[1] / "remote" / "recorded" / "triton.json").read_text("utf-8"))
+STREAM = [service_pb2.ModelStreamInferResponse.FromString(base64.b64decode(answer)) for answer in _RECORDED["stream"]]
 CHUNK_SAMPLES = 2_400
 INPUTS = {"reference_wav": "FP32", "reference_wav_len": "INT32", "reference_text": "BYTES", "target_text": "BYTES"}
 
@@ -63,7 +71,7 @@ class TritonServer(service_pb2_grpc.GRPCInferenceServiceServicer):
     def RepositoryIndex(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._check(context)
         if not self.lists_models:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "This protocol is restricted")
+            self._abort(context, "repository_index")
         answer = service_pb2.RepositoryIndexResponse()
         for name in self.models:
             answer.models.add(name=name, version="1", state="READY")
@@ -72,13 +80,9 @@ class TritonServer(service_pb2_grpc.GRPCInferenceServiceServicer):
     def ModelMetadata(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._check(context)
         if request.name not in self.models:
-            context.abort(grpc.StatusCode.NOT_FOUND, f"Request for unknown model: '{request.name}' is not found")
-        answer = service_pb2.ModelMetadataResponse(name=request.name, versions=["1"], platform="python")
-        names = INPUTS if request.name.startswith("cosyvoice") else {"reference_wav": "FP32"}
-        for name, kind in names.items():
-            answer.inputs.add(name=name, datatype=kind, shape=[-1, -1])
-        answer.outputs.add(name="waveform", datatype="FP32", shape=[-1, -1])
-        return answer
+            self._abort(context, "unknown_model")
+        kind = "cosyvoice2" if request.name.startswith("cosyvoice") else "audio_tokenizer"
+        return service_pb2.ModelMetadataResponse.FromString(base64.b64decode(_RECORDED["metadata"][kind]))
 
     def ModelStreamInfer(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:  # noqa: N802
         self._check(context)
@@ -103,6 +107,10 @@ class TritonServer(service_pb2_grpc.GRPCInferenceServiceServicer):
                 yield self._answer(chunk, is_final=not self.is_decoupled)
             if self.is_decoupled and wants_final:
                 yield self._answer(None, is_final=True)
+
+    def _abort(self, context: grpc.ServicerContext, refusal: str) -> None:
+        status, details = _RECORDED[refusal]
+        context.abort(grpc.StatusCode[status], details)
 
     def _check(self, context: grpc.ServicerContext) -> None:
         if self.token and dict(context.invocation_metadata()).get("authorization") != f"Bearer {self.token}":

@@ -1,19 +1,26 @@
-"""Speech servers of other programs: audio in both forms, their voices, and what they cannot do."""
+"""Speech servers of other programs: recorded answers, other forms of audio, and what such servers cannot do."""
 
 from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from other_speech_server import SAMPLES, OtherSpeechServer, other_speech_server
+from other_speech_server import (
+    ANSWERS,
+    RECORDED_REQUEST,
+    SAMPLES,
+    OtherSpeechServer,
+    other_speech_server,
+    speech_answer,
+)
 
 from studio.audio.resampling import resample_steeply
-from studio.errors import ConnectionLost, NotOnServer, ServerUnreachable, UnknownService
+from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, UnknownService
 from studio.pipeline.request import ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote.address import ServerAddress
 from studio.remote.openai_worker import OpenAiWorker
@@ -21,7 +28,8 @@ from studio.remote.probing import OtherServer, probe, probe_other
 from studio.worker.client import WorkerClient
 
 pytestmark = pytest.mark.timeout(60)
-REQUEST = SynthesisRequest("Good evening.", VoiceReference(Path("no-file.wav"), None, "Anna"), speed=1.25)
+REQUEST = SynthesisRequest("Good evening.", VoiceReference(Path("no-file.wav"), None, "Am_Adam"), speed=1.25)
+VOICES = ("af_heart", "af_bella", "am_adam")
 
 
 def wav_header(rate: int, *, channels: int = 1, more: bytes = b"") -> bytes:
@@ -36,15 +44,17 @@ def server() -> Iterator[OtherSpeechServer]:
 
 
 def client_of(server: OtherSpeechServer) -> WorkerClient:
-    address = ServerAddress(server.url, model="speech-1", voice="nora", voices=("nora", "anna"))
+    address = ServerAddress(server.url, model="kokoro", voice="af_heart", voices=VOICES)
     return WorkerClient(Path("unused"), start_worker=lambda: OpenAiWorker(address))
 
 
-def spoken(server: OtherSpeechServer, request: SynthesisRequest = REQUEST) -> tuple[np.ndarray, SynthesisReport]:
+def spoken(
+    server: OtherSpeechServer, request: SynthesisRequest = REQUEST, pieces: AsyncIterator[str] | None = None
+) -> tuple[np.ndarray, SynthesisReport]:
     async def run() -> tuple[np.ndarray, SynthesisReport]:
         async with client_of(server) as client:
-            assert (await client.load()).model_name == "speech-1"
-            handle = client.synthesize(request)
+            assert (await client.load()).model_name == "kokoro"
+            handle = client.synthesize(request, pieces=pieces)
             samples = np.concatenate([chunk.samples async for chunk in handle])
             report = await handle.finished()
             assert report is not None
@@ -54,23 +64,39 @@ def spoken(server: OtherSpeechServer, request: SynthesisRequest = REQUEST) -> tu
 
 
 @pytest.mark.parametrize(
-    "header", [b"", wav_header(24_000), wav_header(24_000, more=b"LIST" + struct.pack("<I", 3) + b"abc\0")]
+    ("answer", "header_bytes"),
+    [
+        (ANSWERS["POST /v1/audio/speech"], 0),
+        (ANSWERS["wav"], 44),
+        (speech_answer("audio/wav", wav_header(24_000, more=b"LIST\3\0\0\0abc\0") + SAMPLES.tobytes()), 56),
+    ],
 )
-def test_its_audio_is_passed_on_exactly(server: OtherSpeechServer, header: bytes) -> None:
-    server.header = header
+def test_its_audio_is_passed_on_exactly(server: OtherSpeechServer, answer: bytes, header_bytes: int) -> None:
+    server.speech = answer
     samples, report = spoken(server)
-    assert np.array_equal(samples, SAMPLES / np.float32(32_768))
-    assert report.audio_seconds == 1.0
+    sent = np.frombuffer(answer.partition(b"\r\n\r\n")[2][header_bytes:], "<i2")
+    assert np.array_equal(samples, sent / np.float32(32_768))
+    assert report.audio_seconds == 0.25
     assert report.evidence == ()
-    assert server.requests == [
-        {"model": "speech-1", "input": "Good evening.", "voice": "anna", "response_format": "pcm", "speed": 1.25}
-    ]
+    assert server.requests == [RECORDED_REQUEST]
 
 
 def test_other_voices_are_replaced_and_instructions_sent(server: OtherSpeechServer) -> None:
     spoken(server, replace(REQUEST, voice=VoiceReference(Path("x.wav"), None, "Berta"), instruct="whisper"))
-    assert server.requests[0]["voice"] == "nora"
+    assert server.requests[0]["voice"] == "af_heart"
     assert server.requests[0]["instructions"] == "whisper"
+
+
+def test_text_that_arrives_is_spoken_sentence_by_sentence(server: OtherSpeechServer) -> None:
+    async def pieces() -> AsyncIterator[str]:
+        for piece in ("This is the first ", "sentence. And", " this is the second one.", " * * *"):
+            yield piece
+
+    samples, report = spoken(server, pieces=pieces())
+    assert len(samples) == 2 * len(SAMPLES)
+    sentences = [request["input"] for request in server.requests]
+    assert sentences == ["This is the first sentence.", " And this is the second one."]
+    assert report.spoken_text == tuple(sentences)
 
 
 def test_what_it_cannot_do_is_said(server: OtherSpeechServer) -> None:
@@ -83,10 +109,14 @@ def test_what_it_cannot_do_is_said(server: OtherSpeechServer) -> None:
             assert await client.spell_out("40") == "40"
 
     asyncio.run(run())
-    server.header = wav_header(24_000, channels=2)
-    with pytest.raises(NotOnServer, match="16-bit mono"):
-        spoken(server)
-    server.header, server.kind = b"", "audio/pcm;rate=12"
+
+
+@pytest.mark.parametrize(
+    ("kind", "header"),
+    [("audio/wav", wav_header(24_000, channels=2)), ("audio/pcm;rate=12", b""), ("audio/wav", b"RIFF")],
+)
+def test_audio_of_another_form_is_refused(server: OtherSpeechServer, kind: str, header: bytes) -> None:
+    server.speech = speech_answer(kind, header + SAMPLES.tobytes())
     with pytest.raises(NotOnServer, match="16-bit mono"):
         spoken(server)
 
@@ -95,19 +125,25 @@ def test_what_it_cannot_do_is_said(server: OtherSpeechServer) -> None:
     ("header", "kind"), [(wav_header(44_100), "audio/wav"), (b"", "audio/pcm; rate=44100; channels=1")]
 )
 def test_audio_at_another_rate_is_resampled(server: OtherSpeechServer, header: bytes, kind: str) -> None:
-    server.header, server.kind = header, kind
+    server.speech = speech_answer(kind, header + SAMPLES.tobytes())
     samples, report = spoken(server)
     expected = resample_steeply(SAMPLES / np.float32(32_768), 44_100, 24_000)
     assert len(samples) == pytest.approx(len(expected), abs=1)
     common = min(len(samples), len(expected))
     np.testing.assert_allclose(samples[:common], expected[:common], atol=1e-5)
     assert report.sample_rate == 24_000
-    assert report.audio_seconds == pytest.approx(24_000 / 44_100, abs=1e-4)
+    assert report.audio_seconds == pytest.approx(6_000 / 44_100, abs=1e-4)
 
 
 def test_a_broken_line_fails_and_is_not_taken_for_whole(server: OtherSpeechServer) -> None:
-    server.num_bytes = 20_000
+    server.speech = server.speech[:8_000]
     with pytest.raises(ConnectionLost):
+        spoken(server)
+
+
+def test_a_refusal_is_an_error(server: OtherSpeechServer) -> None:
+    server.speech = ANSWERS["refused"]
+    with pytest.raises(ServerRefused, match="status 400"):
         spoken(server)
 
 
@@ -115,6 +151,6 @@ def test_models_and_voices_are_found(server: OtherSpeechServer) -> None:
     address = ServerAddress(server.url)
     with pytest.raises(UnknownService):
         probe(address, None)
-    assert probe_other(address, None) == OtherServer(("speech-1",), ("nora", "anna"))
+    assert probe_other(address, None) == OtherServer(("kokoro",), VOICES)
     with pytest.raises(ServerUnreachable):
         probe_other(ServerAddress("http://127.0.0.1:9"), None)

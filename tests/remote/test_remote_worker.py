@@ -34,9 +34,10 @@ from studio.pipeline.request import (
     SynthesisRequest,
     VoiceReference,
 )
-from studio.remote.address import ServerAddress, write_token
+from studio.remote.address import ServerAddress
 from studio.remote.remote_worker import RemoteWorker
 from studio.serve.running import Address
+from studio.storage.token_file import write_token
 from studio.text.styles import load_styles
 from studio.worker import protocol
 from studio.worker.client import WorkerClient

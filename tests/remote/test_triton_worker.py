@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("tritonclient.grpc", reason="the extra triton is not installed")
 
-from triton_server import CHUNK_SAMPLES, TritonServer, triton_server
+from triton_server import CHUNK_SAMPLES, STREAM, TritonServer, triton_server
 from waiting import wait_until
 
 from studio.audio.files import read_audio
@@ -28,9 +28,11 @@ from studio.errors import (
     UnknownService,
 )
 from studio.pipeline.request import ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
-from studio.remote.address import ServerAddress, write_token
+from studio.remote import triton_wire
+from studio.remote.address import ServerAddress
 from studio.remote.open_worker import open_worker
 from studio.remote.probing import OtherServer, probe_other
+from studio.storage.token_file import write_token
 from studio.worker.client import WorkerClient
 
 pytestmark = pytest.mark.timeout(60)
@@ -74,6 +76,12 @@ def spoken(client: WorkerClient, request: SynthesisRequest) -> tuple[np.ndarray,
 def words(number: int) -> np.ndarray:
     """The speech of a sentence of ``number`` words."""
     return np.repeat(0.1 * np.arange(1, number + 1), CHUNK_SAMPLES).astype(np.float32)
+
+
+def test_a_stream_that_was_recorded_from_triton_is_read() -> None:
+    responses = [answer.infer_response for answer in STREAM]
+    assert np.array_equal(np.concatenate(list(map(triton_wire.read_samples, responses))), words(3))
+    assert list(map(triton_wire.is_final, responses)) == [False, False, False, True]
 
 
 @pytest.mark.parametrize("is_decoupled", [True, False])

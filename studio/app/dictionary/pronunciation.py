@@ -78,7 +78,7 @@ class Pronunciation(QObject):
 
     async def _synthesize(self, entry: DictionaryEntry, voice_name: str) -> StreamingAudio:
         """Return the complete audio. A word is short: playing it while it arrives would only risk gaps."""
-        description = await self._session.bridge.ready()
+        description = await self._session.bridge.load()
         voice = await run_in_thread(self._session.find_voice, voice_name)
         request = synthesis_request(
             Line(id=new_id(), text=entry.written, voice=voice_name),
@@ -88,7 +88,9 @@ class Pronunciation(QObject):
             seed=_SEED,
         )
         audio = StreamingAudio(description.sample_rate)
-        running = self._session.bridge.speak(request, Callbacks(on_audio=lambda chunk: audio.append(chunk.samples)))
+        running = self._session.bridge.synthesize(
+            request, hooks=Callbacks(on_audio=lambda chunk: audio.append(chunk.samples))
+        )
         await running.finished()  # cancelling this wait cancels the request
         audio.complete()
         return audio

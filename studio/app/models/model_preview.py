@@ -51,13 +51,13 @@ async def synthesize_preview(bridge: WorkerBridge, voice: VoiceReference) -> Mod
 
     Raises ``StudioError``.
     """
-    description = await bridge.ready()
+    description = await bridge.load()
     # Prepared beforehand, so that the measured time does not include it.
     await bridge.prepare_voice(voice)
     audio = StreamingAudio(description.sample_rate)
-    request = bridge.speak(
+    request = bridge.synthesize(
         SynthesisRequest(SENTENCE, voice, seed=1, trims_leading_silence=True),
-        Callbacks(lambda chunk: audio.append(chunk.samples)),
+        hooks=Callbacks(lambda chunk: audio.append(chunk.samples)),
     )
     report = await request.finished()
     audio.complete()

@@ -369,7 +369,7 @@ class ModelsController(QObject):
             action.triggered.connect(session.model_selection.use_last_server)
         menu.addAction(self.tr("Another computer…"), self._pages.open_server)
         menu.addSeparator()
-        menu.addAction(self.tr("Load model"), self._session.bridge.load)
+        menu.addAction(self.tr("Load model"), self._session.bridge.start_loading)
         menu.addAction(self.tr("More models…"), self.open_page)
         menu.addSeparator()
         menu.addActions(more)

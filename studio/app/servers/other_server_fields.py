@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFormLayout, QVBoxLayout, QWidget
 
+from studio.app.widgets.quiet_label import quiet_label
 from studio.remote.address import ServerAddress
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ class OtherServerFields(QWidget):
         self.model, self.voice = QComboBox(editable=True), QComboBox(editable=True)
         self.model.setAccessibleName(self.tr("Model"))
         self.voice.setAccessibleName(self.tr("Voice"))
-        self.limits = QLabel(wordWrap=True)
-        self.limits.setProperty("role", "quiet")
+        self.limits = quiet_label()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.limits)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -21,8 +20,11 @@ from PySide6.QtWidgets import (
 from studio.app.background import run_in_background
 from studio.app.servers.other_server_fields import OtherServerFields
 from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.quiet_label import quiet_label
+from studio.app.widgets.secret_field import SecretField
 from studio.errors import StudioError, UnknownService
-from studio.remote.address import ServerAddress, normalized_url, read_token, server_token_file, write_token
+from studio.remote.address import ServerAddress, normalized_url, server_token_file
+from studio.storage.token_file import read_token, write_token
 
 if TYPE_CHECKING:
     from studio.remote.probing import OtherServer, ServerFacts
@@ -45,7 +47,7 @@ class ServerDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Another computer"))
         self.setMinimumWidth(_WIDTH)
-        hint = _quiet(
+        hint = quiet_label(
             self.tr(
                 "A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; "
                 "scripts, takes and checks stay here. Addresses of Triton begin with grpc://."
@@ -53,10 +55,8 @@ class ServerDialog(QDialog):
         )
         self.address = QLineEdit(last.url, placeholderText="192.168.1.20:8807")
         self.address.setAccessibleName(self.tr("Address"))
-        self.token = QLineEdit(echoMode=QLineEdit.EchoMode.Password)
-        self.token.setAccessibleName(self.tr("Token"))
-        self.show_token = QCheckBox(self.tr("Show token"))
-        self.warning = _quiet(
+        self.token = SecretField(self.tr("Token"), self.tr("Show token"))
+        self.warning = quiet_label(
             self.tr(
                 "Texts, voices and the token are not encrypted over http and grpc. Use them only in a network you trust."
             )
@@ -69,7 +69,7 @@ class ServerDialog(QDialog):
         fields = QFormLayout()
         fields.addRow(self.tr("Address"), self.address)
         fields.addRow(self.tr("Token"), self.token)
-        fields.addRow("", self.show_token)
+        fields.addRow("", self.token.show_box)
         testing = QHBoxLayout()
         testing.addWidget(self.test)
         testing.addWidget(self.state, 1)
@@ -91,7 +91,6 @@ class ServerDialog(QDialog):
         self.address.textChanged.connect(self._on_edited)
         self.address.textEdited.connect(self.other.hide)
         self.token.textChanged.connect(self._on_edited)
-        self.show_token.toggled.connect(self._show_token)
         self.test.clicked.connect(lambda: self._probe(is_chosen=False))
         self.use.clicked.connect(lambda: self._probe(is_chosen=True))
         self.use_here.clicked.connect(self._use_here)
@@ -115,9 +114,6 @@ class ServerDialog(QDialog):
         self.warning.setVisible(not self.address.text().strip().lower().startswith(_ENCRYPTED))
         self.state.clear()
         self.problem.clear()
-
-    def _show_token(self, is_shown: bool) -> None:
-        self.token.setEchoMode(QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password)
 
     def _probe(self, *, is_chosen: bool) -> None:
         """Test the connection, and use it afterwards if it ``is_chosen``."""
@@ -193,9 +189,3 @@ class ServerDialog(QDialog):
     def _use_here(self) -> None:
         self.this_computer_chosen.emit()
         self.accept()
-
-
-def _quiet(words: str) -> QLabel:
-    label = QLabel(words, wordWrap=True)
-    label.setProperty("role", "quiet")
-    return label

@@ -13,24 +13,16 @@ from PySide6.QtCore import QObject, Signal
 from studio import paths
 from studio.app.background import run_in_thread
 from studio.app.bridge import Engine, EngineState, WorkerBridge
-from studio.errors import IncompleteInstallation, StudioError, WorkerDied
+from studio.errors import IncompleteInstallation, StudioError
 from studio.settings import SERVICE_PORT
 from studio.settings_store import Settings
 from studio.system.installation import how_to_add
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Callable
+    from collections.abc import Callable
 
-    from studio.pipeline.request import (
-        ConversionRequest,
-        EngineDescription,
-        SynthesisRequest,
-        VoiceReference,
-        VoiceSummary,
-    )
     from studio.serve.service_thread import ServiceState, ServiceThread
     from studio.voices.library import VoiceLibrary
-    from studio.worker.request_handle import Callbacks, RequestHandle
 
 _STOP_SECONDS = 3.0
 
@@ -101,7 +93,7 @@ class ServingController(QObject):
             return
         self._folder = self._bridge.engine.folder
         self._thread = ServiceThread(
-            _BridgeBackend(self._bridge),
+            weakref.ref(self._bridge),
             asyncio.get_event_loop(),
             ServiceOptions(self._folder),
             Address(port=self._settings[SERVICE_PORT], token_file=self.token_file),
@@ -168,49 +160,3 @@ def _notification(
             loop.call_soon_threadsafe(call)
 
     return notify
-
-
-class _BridgeBackend:
-    """The window's worker as a ``SpeechBackend``. Used on the window's loop.
-
-    It holds a weak reference, because the thread of the service holds the backend.
-    """
-
-    def __init__(self, bridge: WorkerBridge) -> None:
-        self._weak_bridge = weakref.ref(bridge)
-
-    @property
-    def _bridge(self) -> WorkerBridge:
-        bridge = self._weak_bridge()
-        if bridge is None:
-            raise WorkerDied("The speech process was closed.", remedy="Restart the program.")
-        return bridge
-
-    async def load(self) -> EngineDescription:
-        return await self._bridge.ready()
-
-    async def num_lost_workers(self) -> int:
-        return await self._bridge.num_lost_workers()
-
-    def synthesize(
-        self,
-        request: SynthesisRequest,
-        *,
-        pieces: AsyncIterable[str] | None = None,
-        hooks: Callbacks | None = None,
-        in_batch: bool = False,
-    ) -> RequestHandle:
-        assert hooks is not None
-        return self._bridge.speak(request, hooks, in_batch=in_batch, pieces=pieces)
-
-    def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
-        assert hooks is not None
-        return self._bridge.convert(request, hooks)
-
-    async def prepare_voice(
-        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
-    ) -> VoiceSummary:
-        return await self._bridge.prepare_voice(voice, on_progress=on_progress)
-
-    async def spell_out(self, text: str) -> str:
-        return await self._bridge.spell_out(text)

@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
 from studio.app.background import run_in_background
 from studio.app.serving.serving_controller import ServingController
 from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.quiet_label import quiet_label
+from studio.app.widgets.secret_field import SecretField
 from studio.settings import SERVES_AT_START
 from studio.settings_store import Settings
 
@@ -36,22 +38,19 @@ class ServingDialog(QDialog):
         self._settings = settings
         self.setWindowTitle(self.tr("Serve voices"))
         self.setMinimumWidth(_WIDTH)
-        hint = QLabel(
+        hint = quiet_label(
             self.tr(
                 "Other programs on this computer can use your voices, as they use OpenAI's speech API. "
                 "Enter the address and the key in their settings."
-            ),
-            wordWrap=True,
+            )
         )
-        hint.setProperty("role", "quiet")
         self.switch = QCheckBox(self.tr("Serve this computer's voices"))
         self.at_start = QCheckBox(self.tr("Start with the program"))
         self.at_start.setChecked(settings[SERVES_AT_START])
         self.address = QLineEdit(readOnly=True)
-        self.key = QLineEdit(readOnly=True, echoMode=QLineEdit.EchoMode.Password)
+        self.key = SecretField(self.tr("API key"), self.tr("Show key"))
+        self.key.setReadOnly(True)
         self.address.setAccessibleName(self.tr("Address"))
-        self.key.setAccessibleName(self.tr("API key"))
-        self.show_key = QCheckBox(self.tr("Show key"))
         self.copy_address = QPushButton(self.tr("Copy address"))
         self.copy_key = QPushButton(self.tr("Copy key"))
         self.use = QLabel()
@@ -59,7 +58,7 @@ class ServingDialog(QDialog):
         fields = QFormLayout()
         fields.addRow(self.tr("Address"), _row(self.address, self.copy_address))
         fields.addRow(self.tr("API key"), _row(self.key, self.copy_key))
-        fields.addRow("", self.show_key)
+        fields.addRow("", self.key.show_box)
         fields.addRow(self.tr("Requests"), self.use)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         rows = QVBoxLayout(self)
@@ -74,7 +73,6 @@ class ServingDialog(QDialog):
         # Connections.
         self.switch.clicked.connect(self._switch)
         self.at_start.toggled.connect(self._keep_at_start)
-        self.show_key.toggled.connect(self._show_key)
         self.copy_address.clicked.connect(lambda: QApplication.clipboard().setText(self.address.text()))
         self.copy_key.clicked.connect(lambda: QApplication.clipboard().setText(self.key.text()))
         buttons.rejected.connect(self.reject)
@@ -89,7 +87,7 @@ class ServingDialog(QDialog):
         state = self._controller.state()
         is_listening = state is not None and bool(state.url)
         self.switch.setChecked(self._controller.is_on)
-        for widget in (self.address, self.copy_address, self.key, self.copy_key, self.show_key):
+        for widget in (self.address, self.copy_address, self.key, self.copy_key, self.key.show_box):
             widget.setEnabled(is_listening)
         if state is None or not state.url:
             self.address.setText("")
@@ -118,10 +116,6 @@ class ServingDialog(QDialog):
 
     def _keep_at_start(self, is_wanted: bool) -> None:
         self._settings[SERVES_AT_START] = is_wanted
-
-    def _show_key(self, is_shown: bool) -> None:
-        mode = QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password
-        self.key.setEchoMode(mode)
 
 
 def _row(field: QLineEdit, button: QPushButton) -> QHBoxLayout:

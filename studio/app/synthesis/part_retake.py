@@ -61,7 +61,7 @@ class PartRetake:
             raise VoiceNotFound(
                 "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
             )
-        description = await bridge.ready()
+        description = await bridge.load()
         voice = await run_in_thread(find_voice, line.voice)
         seed = secrets.randbelow(_MAX_SEED) if line.seed is None else line.seed + take.number
         request = synthesis_request(
@@ -76,7 +76,7 @@ class PartRetake:
         chunks: list[Samples] = []
         if self._is_cancelled:
             return None
-        self._request = bridge.speak(request, _hooks(chunks))
+        self._request = bridge.synthesize(request, hooks=_hooks(chunks))
         await self._request.finished()
         if self._is_cancelled or not chunks or not project.has_line(line.id):
             return None

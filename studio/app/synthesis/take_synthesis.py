@@ -182,7 +182,7 @@ class TakeSynthesis(QObject):
                 "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
             )
         self.progressed.emit("load", 0.0)
-        description = await self._unless_stopped(bridge.ready())
+        description = await self._unless_stopped(bridge.load())
         voice_name = self._draft.parameters.voice_name if self._draft is not None else ""
         voice = await run_in_thread(find_voice, voice_name or line.voice)
         if description is None or self._stopped.is_set():
@@ -209,9 +209,9 @@ class TakeSynthesis(QObject):
         failure: BaseException | None = None
         try:
             if isinstance(request, ConversionRequest):
-                self._request = bridge.convert(request, hooks)
+                self._request = bridge.convert(request, hooks=hooks)
             else:
-                self._request = bridge.speak(request, hooks, in_batch=self._in_batch)
+                self._request = bridge.synthesize(request, hooks=hooks, in_batch=self._in_batch)
             if self.is_stopped:  # ``stop`` was called while there was no request
                 self._request.cancel()
             self.report = await self._request.finished()

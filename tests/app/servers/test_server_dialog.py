@@ -198,8 +198,8 @@ def test_a_server_of_another_program_asks_for_model_and_voice_and_greys_out_what
         bench.loop.call_soon(dialog.use.click)
         bench.until(dialog.other.isVisible)
         assert bench.session.model_selection.server() is None, "the model and the voice are still to be chosen"
-        assert dialog.other.model.currentText() == "speech-1"
-        dialog.other.voice.setCurrentText("nora")
+        assert dialog.other.model.currentText() == "kokoro"
+        dialog.other.voice.setCurrentText("af_bella")
         bench.loop.call_soon(dialog.use.click)
         bench.until(lambda: bench.session.model_selection.server() is not None and bench.session.is_ready)
         form = window.inspector.form
@@ -207,7 +207,7 @@ def test_a_server_of_another_program_asks_for_model_and_voice_and_greys_out_what
         assert bench.session.model_selection.styles.styles == ()
         speak(bench, window, "one two")
         assert bench.lines[-1].chosen_take is not None
-        assert server.requests[0]["voice"] == "anna", "the voice of the line is Anna"
+        assert server.requests[0]["voice"] == "af_bella"
         bench.loop.call_soon(bench.session.model_selection.use_this_computer)
         bench.until(lambda: form._is_seed_fixed.isEnabledTo(form))
 
