@@ -2437,10 +2437,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用 --token-file 指定令牌文件；文件不存在时会自动创建。</translation>
     </message>
     <message>
-        <source>Name another file with --token-file.</source>
-        <translation>请用 --token-file 指定另一个文件。</translation>
-    </message>
-    <message>
         <source>Name the columns in the first row of the table.</source>
         <translation>请在表格第一行写上列名。</translation>
     </message>
@@ -2677,10 +2673,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法使用令牌文件 {path}（{reason}）。</translation>
     </message>
     <message>
-        <source>The token in {path} is not usable.</source>
-        <translation>{path} 中的令牌无法使用。</translation>
-    </message>
-    <message>
         <source>The token is missing or wrong.</source>
         <translation>缺少令牌，或令牌不正确。</translation>
     </message>
@@ -2771,10 +2763,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use a shorter recording or a shorter text.</source>
         <translation>请使用更短的录音或文本。</translation>
-    </message>
-    <message>
-        <source>Use at least {number} letters, digits or signs on one line, or delete the file to get a new token.</source>
-        <translation>请在一行中使用至少 {number} 个字母、数字或符号，或删除该文件以生成新令牌。</translation>
     </message>
     <message>
         <source>Use at most {most} slashes.</source>
@@ -2937,16 +2925,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请关闭其他使用 GPU 的程序，选择更小的模型，或在设置中选择 CPU。</translation>
     </message>
     <message>
-        <source>Copy it again from the other computer.</source>
-        <translation>请从另一台电脑重新复制。</translation>
-    </message>
-    <message>
         <source>End it with “timbre cluster stop”.</source>
         <translation>请用 “timbre cluster stop” 停止它。</translation>
-    </message>
-    <message>
-        <source>Enter the token again.</source>
-        <translation>请重新输入令牌。</translation>
     </message>
     <message>
         <source>Enter the token of `timbre serve` on the other computer.</source>
@@ -3265,6 +3245,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查错误信息中的文件是否为 UTF-8 文本，以及是否有读取权限。</translation>
     </message>
     <message>
+        <source>Check the file, or name another one.</source>
+        <translation>请检查该文件，或指定另一个文件。</translation>
+    </message>
+    <message>
         <source>Game: files in folders, with a manifest</source>
         <translation>游戏：分文件夹保存，附清单</translation>
     </message>
@@ -3285,8 +3269,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>播客：单个 MP3，-16 LUFS</translation>
     </message>
     <message>
+        <source>The token in {path} is shorter than {number} characters.</source>
+        <translation>{path} 中的令牌少于 {number} 个字符。</translation>
+    </message>
+    <message>
+        <source>Use a longer one, or delete the file to get a new token.</source>
+        <translation>请使用更长的令牌，或删除该文件以生成新令牌。</translation>
+    </message>
+    <message>
         <source>Use a model of CosyVoice-300M, CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
         <translation>请使用 CosyVoice-300M、CosyVoice2 或 Fun-CosyVoice3 的模型，或更新本程序。</translation>
+    </message>
+    <message>
+        <source>Use letters, digits and signs, without spaces, on one line.</source>
+        <translation>请只用字母、数字和符号，写在一行内，不含空格。</translation>
     </message>
     <message>
         <source>Video: 48 kHz WAV per line</source>
