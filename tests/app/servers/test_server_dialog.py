@@ -114,7 +114,7 @@ def test_the_choice_is_kept_and_the_token_is_private(
         new_project(tmp_path / "again", bench.session.settings), bench.session.settings, bench.session.services
     )
     assert again.bridge.engine.server == service.url.removeprefix("http://")
-    assert again.speaking_folder() == bench.session.bridge.engine.folder
+    assert again.model_selection.folder() == bench.session.bridge.engine.folder
     bench.run(again.close(keeps_draft=False))
     dialog = open_dialog(bench, window)
     bench.until(dialog.token.text)

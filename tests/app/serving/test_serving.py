@@ -41,6 +41,7 @@ def free_port() -> int:
 def dialog(bench: Bench, free_port: int, qtbot: QtBot) -> ServingDialog:
     bench.add_voice()
     bench.session.settings[SERVICE_PORT] = free_port
+    bench.session.begin()
     dialog = ServingDialog(bench.session.parts.serving, bench.session.settings)
     qtbot.addWidget(dialog)
     dialog.show()
