@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -86,11 +86,6 @@ def check_file(
     titles = [title for title, _ in chapters] or [""]
     found = zip(titles, (meter.finish() for meter in meters), strict=False)
     return tuple(CheckedAudio(path, title, levels, standard.check(levels)) for title, levels in found)
-
-
-def check_files(paths: Iterable[Path], standard: AudioStandard) -> Iterator[CheckedAudio]:
-    for path in paths:
-        yield from check_file(path, standard)
 
 
 def _chapters_of(path: Path) -> list[tuple[str, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -59,19 +59,14 @@ def fresh_take(project: Project, line_id: str) -> Take | None:
     return take if take is not None and take.is_complete and is_wanted else None
 
 
-def lines_of_project(
-    project: Project, line_ids: Iterable[str] | None = None, *, key_of_unspoken: Callable[[Line], str] | None = None
-) -> ProjectLines:
-    """Return the lines of ``project`` that contain text, or only those in ``line_ids``.
-
-    ``key_of_unspoken`` returns the key of a line without a usable take. If it is None, such lines are omitted.
-    """
-    wanted = None if line_ids is None else set(line_ids)
+def lines_of_project(project: Project, line_ids: Iterable[str]) -> ProjectLines:
+    """Return the lines in ``line_ids`` that contain text and have a usable take."""
+    wanted = set(line_ids)
     items: list[ExportItem] = []
     take_of_key: dict[str, Take] = {}
     edits_of_key: dict[str, AudioEdits] = {}
     for index, (line, chapter) in enumerate(lines_with_chapters(project.lines), 1):
-        if not line.text.strip() or not line.is_spoken or (wanted is not None and line.id not in wanted):
+        if line.id not in wanted or not line.text.strip() or not line.is_spoken:
             continue
         take = fresh_take(project, line.id)
         if take is not None:
@@ -80,8 +75,6 @@ def lines_of_project(
             take_of_key[key], edits_of_key[key] = take, edits
             item = item_of_line(line, index, key, take, chapter=chapter)
             items.append(replace(item, words=_word_times(line.text, take, edits)))
-        elif key_of_unspoken is not None:
-            items.append(item_of_line(line, index, key_of_unspoken(line), chapter=chapter))
     return ProjectLines(tuple(items), take_of_key, edits_of_key)
 
 

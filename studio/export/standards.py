@@ -105,9 +105,6 @@ class AudioStandard:
         }
         return tuple(LevelFinding(each, values[each], self.limits[each]) for each in Criterion if each in self.limits)
 
-    def is_met_by(self, levels: Levels) -> bool:
-        return all(finding.is_met for finding in self.check(levels))
-
 
 ACX = AudioStandard(
     name="acx",

@@ -18,6 +18,7 @@ from studio.project.takes import Take
 from studio.take_checks.records import TakeCheck, Verdict
 
 _EDITABLE = frozenset(each.name for each in fields(Line)) - {"id", "chosen_take"}
+_EDITABLE_OF_TAKE = frozenset({"is_kept", "trim_start_seconds", "trim_end_seconds", "check"})
 
 
 class Change(Protocol):
@@ -195,15 +196,20 @@ class ChooseTake:
 
 
 @dataclass(frozen=True, slots=True)
-class SetTakesKept:
-    """Set ``Take.is_kept``: ``{take id: is_kept}``."""
+class EditTakes:
+    """Set fields of takes: ``{take id: {field: value}}``."""
 
-    is_kept: Mapping[str, bool]
+    edits: Mapping[str, Mapping[str, object]]
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        before = {take_id: script.take(take_id).is_kept for take_id in self.is_kept}
-        changed = {take_id: replace(script.take(take_id), is_kept=kept) for take_id, kept in self.is_kept.items()}
-        return _with_changed_takes(script, changed), SetTakesKept(before)
+        edited: dict[str, Take] = {}
+        before: dict[str, dict[str, object]] = {}
+        for take_id, values in self.edits.items():
+            assert set(values) <= _EDITABLE_OF_TAKE, f"fields that cannot be edited: {set(values) - _EDITABLE_OF_TAKE}"
+            take = script.take(take_id)
+            before[take_id] = {name: getattr(take, name) for name in values}
+            edited[take_id] = replace(take, **values)  # type: ignore[arg-type]  # names are checked
+        return _with_changed_takes(script, edited), EditTakes(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,25 +222,13 @@ class SetTakeChecks:
     checks: Mapping[str, TakeCheck | None]
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        takes = [script.take(take_id) for take_id in self.checks if take_id in script.line_of_take]
-        changed = {}
-        for take in takes:
-            check = self.checks[take.id]
-            if check is not None and take.check is not None:
-                check = replace(check, is_accepted=check.is_accepted or take.check.is_accepted)
-            changed[take.id] = replace(take, check=check)
-        return _with_changed_takes(script, changed), _RestoreChecks({take.id: take.check for take in takes})
-
-
-@dataclass(frozen=True, slots=True)
-class _RestoreChecks:
-    checks: Mapping[str, TakeCheck | None]
-
-    def apply(self, script: Script) -> tuple[Script, Change]:
-        takes = {take_id: script.take(take_id) for take_id in self.checks}
-        before = {take_id: take.check for take_id, take in takes.items()}
-        changed = {take_id: replace(take, check=self.checks[take_id]) for take_id, take in takes.items()}
-        return _with_changed_takes(script, changed), _RestoreChecks(before)
+        edits: dict[str, dict[str, object]] = {}
+        for take_id in self.checks.keys() & script.line_of_take.keys():
+            check, former = self.checks[take_id], script.take(take_id).check
+            if check is not None and former is not None:
+                check = replace(check, is_accepted=check.is_accepted or former.is_accepted)
+            edits[take_id] = {"check": check}
+        return EditTakes(edits).apply(script)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,23 +256,6 @@ class EditDictionary:
 
     def apply(self, script: Script) -> tuple[Script, Change]:
         return replace(script, dictionary=self.dictionary), EditDictionary(script.dictionary)
-
-
-@dataclass(frozen=True, slots=True)
-class TrimTake:
-    """Set the seconds omitted at each end of a recording."""
-
-    take_id: str
-    start_seconds: float
-    end_seconds: float
-
-    def apply(self, script: Script) -> tuple[Script, Change]:
-        take = script.take(self.take_id)
-        assert 0.0 <= self.start_seconds <= take.audio_seconds - self.end_seconds <= take.audio_seconds
-        trimmed = replace(take, trim_start_seconds=self.start_seconds, trim_end_seconds=self.end_seconds)
-        takes = tuple(trimmed if each.id == take.id else each for each in script.takes_of(take.line_id))
-        inverse = TrimTake(take.id, take.trim_start_seconds, take.trim_end_seconds)
-        return script.with_takes({take.line_id: takes}), inverse
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,9 +66,9 @@ class Project:
     # Creation. All three methods raise ``CannotWrite`` or ``DiskFull`` if the drafts folder cannot be written.
 
     @classmethod
-    def create(cls, drafts: Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
+    def create(cls, drafts: Path) -> Self:
         """Return an empty project without a file."""
-        return cls(WorkingCopy.create(drafts), global_dictionary=global_dictionary)
+        return cls(WorkingCopy.create(drafts))
 
     @classmethod
     def open(cls, path: Path, drafts: Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
@@ -82,7 +82,7 @@ class Project:
             raise
 
     @classmethod
-    def recover(cls, draft: Draft | Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
+    def recover(cls, draft: Draft | Path) -> Self:
         """Open a working copy left by a crash, with the takes that were being recorded.
 
         Raise ``ProjectInUse`` or ``UnreadableProject``.
@@ -90,7 +90,7 @@ class Project:
         path = draft.path if isinstance(draft, Draft) else draft
         working_copy = WorkingCopy.adopt(path, wait_seconds=LOCK_WAIT_SECONDS)
         try:
-            project = cls(working_copy, global_dictionary=global_dictionary)
+            project = cls(working_copy)
             project._adopt_recordings()
         except BaseException:
             working_copy.close(keeps_draft=True)

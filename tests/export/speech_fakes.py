@@ -11,7 +11,9 @@ import numpy as np
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
+from studio.export.levels import Levels
 from studio.export.speech_source import ExportItem
+from studio.export.standards import AudioStandard
 
 RATE = 24_000
 TEXTS = ("The harbour was quiet.", "Nobody spoke a word.", "Then the bell rang: once, twice.", "今天天气很好。")
@@ -63,3 +65,7 @@ class FakeSpeechSource:
             raise self.failures[item.text]
         sound = self.sounds.get(item.text)
         return Waveform(hum(0.1 * len(item.text), 90 + 7 * item.index) if sound is None else sound, RATE)
+
+
+def is_met(standard: AudioStandard, levels: Levels) -> bool:
+    return all(finding.is_met for finding in standard.check(levels))

@@ -18,6 +18,7 @@ from studio.project.changes import (
     CompositeChange,
     EditDictionary,
     EditLines,
+    EditTakes,
     InsertLines,
     MoveLines,
     RemoveLines,
@@ -25,7 +26,6 @@ from studio.project.changes import (
     RenameProject,
     ReorderLines,
     SetTakeChecks,
-    SetTakesKept,
 )
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import Line, LineStyle, new_id
@@ -197,7 +197,7 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
             ids = [take_id for take_id in take_ids if script.take(take_id).check is not None]
             return AcceptTakes({take_id: draw(st.booleans()) for take_id in ids})
         case "keep takes":
-            return SetTakesKept({take_id: draw(st.booleans()) for take_id in draw(subsets(take_ids))})
+            return EditTakes({take_id: {"is_kept": draw(st.booleans())} for take_id in draw(subsets(take_ids))})
     parts: list[Change] = []
     for _ in range(draw(st.integers(0, 3))):
         change = draw(changes(script, depth=1))

@@ -13,7 +13,7 @@ from project_samples import RATE, insert, parameters, sound, speak
 
 from studio.pipeline.request import LengthVerdict, Mode, SentenceEvidence, SynthesisReport
 from studio.project import database
-from studio.project.changes import AcceptTakes, AddTake, EditDetails, RemoveTakes, SetTakeChecks, SetTakesKept
+from studio.project.changes import AcceptTakes, AddTake, EditDetails, EditTakes, RemoveTakes, SetTakeChecks
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.takes import Take
@@ -115,7 +115,7 @@ def test_a_kept_take_and_a_locked_line_need_no_review(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
     take = record(project, line_id)
     project.apply(SetTakeChecks({take.id: BAD}))
-    project.apply(SetTakesKept({take.id: True}))
+    project.apply(EditTakes({take.id: {"is_kept": True}}))
     assert project.state_of(line_id) is LineState.READY
 
 

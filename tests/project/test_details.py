@@ -13,7 +13,7 @@ from project_samples import RATE, insert, parameters, speak
 
 from studio.errors import UnusableSetting
 from studio.project import database
-from studio.project.changes import AddTake, EditDetails, EditLines, TrimTake
+from studio.project.changes import AddTake, EditDetails, EditLines, EditTakes
 from studio.project.details import CastMember, ProjectDetails
 from studio.project.lines import Heading, Line, LineState, LineStyle, Slot
 from studio.project.project import Project
@@ -46,7 +46,7 @@ def test_details_are_the_same_after_saving_and_opening(project: Project, drafts:
     take = speak(project, line_id, seconds=1.0)
     project.apply(EditLines({line_id: LINE}))
     project.apply(EditDetails(DETAILS))
-    project.apply(TrimTake(take.id, 0.1, 0.2))
+    project.apply(EditTakes({take.id: {"trim_start_seconds": 0.1, "trim_end_seconds": 0.2}}))
     path = tmp_path / "a.timbre"
     project.save(path)
     with Project.open(path, drafts) as opened:
@@ -73,7 +73,11 @@ def test_every_change_of_details_can_be_undone(project: Project) -> None:
     before = project.script
     inverses = [
         project.apply(change)
-        for change in (EditLines({line_id: LINE}), EditDetails(DETAILS), TrimTake(take.id, 0.1, 0.2))
+        for change in (
+            EditLines({line_id: LINE}),
+            EditDetails(DETAILS),
+            EditTakes({take.id: {"trim_start_seconds": 0.1, "trim_end_seconds": 0.2}}),
+        )
     ]
     for inverse in reversed(inverses):
         project.apply(inverse)

@@ -8,7 +8,7 @@ import pytest
 from project_samples import RATE, insert, speak
 
 from studio.errors import UnusableSetting
-from studio.project.changes import EditLines, TrimTake
+from studio.project.changes import EditLines, EditTakes
 from studio.project.dubbing import (
     FitOptions,
     LineFit,
@@ -116,7 +116,9 @@ def test_locked_lines_are_marked_and_not_changed(project: Project) -> None:
 
 def test_a_trimmed_take_needs_less_stretching(project: Project) -> None:
     line_id = spoken(project, 1.0, 1.4)
-    project.apply(TrimTake(project.line(line_id).chosen_take or "", 0.1, 0.1))
+    project.apply(
+        EditTakes({project.line(line_id).chosen_take or "": {"trim_start_seconds": 0.1, "trim_end_seconds": 0.1}})
+    )
     assert fit_of(project, line_id).speed == pytest.approx(1.2, abs=0.0011)
 
 

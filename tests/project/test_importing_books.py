@@ -12,6 +12,7 @@ import pytest
 from book_samples import epub, pdf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripts import import_script
 
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, lines_of_blocks
@@ -24,7 +25,6 @@ from studio.project.importing.dialogue import (
 )
 from studio.project.importing.epub import read_epub
 from studio.project.importing.pdf import read_pdf
-from studio.project.importing.script_file import import_script
 from studio.project.lines import Heading
 from studio.project.splitting import SplitMode
 

@@ -12,10 +12,11 @@ import openpyxl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scripts import import_script
 
 from studio.errors import StudioError, UnreadableScript
 from studio.project.importing.markdown import blocks_of_markdown
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
+from studio.project.importing.script_file import SCRIPT_SUFFIXES
 from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import (
     MAX_ROWS,
@@ -40,7 +41,7 @@ def paragraphs_of_word(content: bytes, name: str) -> list[str]:
 
 
 def texts_of(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
-    return [line.text for line in read_script(path, breaks)]
+    return [line.text for line in import_script(path, breaks).lines]
 
 
 # Text.
@@ -67,7 +68,7 @@ def test_the_encoding_of_text_is_detected(tmp_path: Path, encoding: str, text: s
 def test_every_line_has_a_unique_id(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("One line.\nOne line.\nOne line.")
-    assert len({line.id for line in read_script(path)}) == 3
+    assert len({line.id for line in import_script(path).lines}) == 3
 
 
 def test_files_that_cannot_be_imported_are_errors(tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ def test_files_that_cannot_be_imported_are_errors(tmp_path: Path) -> None:
         "missing.txt": "There is no file",
     }.items():
         with pytest.raises(UnreadableScript, match=words) as caught:
-            read_script(tmp_path / name)
+            import_script(tmp_path / name)
         assert caught.value.remedy
 
 
@@ -96,7 +97,7 @@ def test_an_endless_file_is_an_error(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(65 << 20)
     with pytest.raises(UnreadableScript, match="larger than 64 MB"):
-        read_script(path)
+        import_script(path)
 
 
 # Markdown.
@@ -220,11 +221,11 @@ def test_a_cue_that_ends_before_it_starts_has_an_empty_slot() -> None:
 def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "a.SRT"
     path.write_text(SRT.replace("\n", "\r\n"), "utf-8")
-    lines = read_script(path)
+    lines = import_script(path).lines
     assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
     path.write_text("no times at all")
     with pytest.raises(UnreadableScript, match="nothing that can be spoken"):
-        read_script(path)
+        import_script(path)
 
 
 # Tables.
@@ -480,7 +481,7 @@ def test_any_bytes_are_a_script_or_an_error(suffix: str, content: bytes) -> None
         path.write_bytes(content)
         remedy = "none needed"
         try:
-            assert read_script(path)
+            assert import_script(path).lines
         except StudioError as error:
             remedy = error.remedy
         assert remedy

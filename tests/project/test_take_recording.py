@@ -13,7 +13,7 @@ from project_samples import RATE, parameters, sound
 
 from studio.errors import DiskFull
 from studio.pipeline.request import LengthFinding, LengthVerdict, Mode, SynthesisReport
-from studio.project.changes import AddTake, InsertLines, RemoveLines, RemoveTakes, RenameProject, SetTakesKept
+from studio.project.changes import AddTake, EditTakes, InsertLines, RemoveLines, RemoveTakes, RenameProject
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
@@ -60,7 +60,7 @@ def test_a_take_of_unusual_length_needs_a_check_until_kept(
     with Project.open(tmp_path / "saved.timbre", tmp_path / "drafts") as opened:
         assert opened.take(take.id).parameters.odd_length is verdict
         assert opened.state_of("a") is LineState.CHECK
-    project.apply(SetTakesKept({take.id: True}))
+    project.apply(EditTakes({take.id: {"is_kept": True}}))
     assert project.state_of("a") is LineState.READY
 
 

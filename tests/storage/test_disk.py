@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scripts import import_script
 
 from studio.app.voices.new_voices import _read_transcript
 from studio.audio.files import read_audio
@@ -26,7 +27,6 @@ from studio.pipeline.enrolment import prompt_key, read_features
 from studio.pipeline.request import VoiceReference
 from studio.project.dictionary import load_global_dictionary, save_global_dictionary
 from studio.project.drafts import recoverable_drafts
-from studio.project.importing.script_file import read_script
 from studio.project.project import Project
 from studio.settings_store import Settings
 from studio.storage.disk import NotRegularFile, require_regular_file
@@ -150,8 +150,8 @@ def _stored_voices(path: Path) -> None:
         ("clip.wav", lambda path: prompt_key(VoiceReference(path), ""), UnreadableClip),
         ("clip.wav", lambda path: ClipStore(path.parent / "clips").copy(path), UnreadableClip),
         ("ada.voice", read_voice_file, BadVoiceFile),
-        ("script.txt", read_script, UnreadableScript),
-        ("script.docx", read_script, UnreadableScript),
+        ("script.txt", import_script, UnreadableScript),
+        ("script.docx", import_script, UnreadableScript),
         ("script.timbre", lambda path: Project.open(path, path.parent / "drafts"), UnreadableProject),
         ("spk2info.pt", _stored_voices, BadVoiceFile),
         ("clip.wav", lambda path: write_voice_file(path.parent / "a.voice", path, VoiceDetails("A")), BadVoiceFile),

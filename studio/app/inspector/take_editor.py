@@ -32,7 +32,7 @@ from studio.audio.joining import share_at_time, time_at_share
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
-from studio.project.changes import TrimTake
+from studio.project.changes import EditTakes
 from studio.project.spoken_parts import TextPart, part_at_shares, part_of_text
 from studio.project.take_match import TakeMatch, match_of
 from studio.project.takes import Take
@@ -217,7 +217,8 @@ class TakeEditor(QDialog):
 
     def _push_trim(self, start: float, end: float) -> None:
         editor = self._session.editor
-        editor.push(TrimTake(self._take.id, start, end), self.tr("Trim take"))
+        trim = {"trim_start_seconds": start, "trim_end_seconds": end}
+        editor.push(EditTakes({self._take.id: trim}), self.tr("Trim take"))
         self._take = editor.script.take(self._take.id)
         seconds = self._take.audio_seconds - start - end
         self._message.setText(self.tr("The take is {seconds:.2f} s long now.").format(seconds=seconds))

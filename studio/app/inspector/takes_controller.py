@@ -11,7 +11,7 @@ from studio.app.session import Session
 from studio.audio.edits import AudioEdits
 from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
-from studio.project.changes import Change, ChooseTake, CompositeChange, RemoveTakes, RestoreTakes, SetTakesKept
+from studio.project.changes import Change, ChooseTake, CompositeChange, EditTakes, RemoveTakes, RestoreTakes
 from studio.project.lines import Line
 from studio.project.takes import Take
 
@@ -185,7 +185,7 @@ class TakesController(QObject):
 
     def set_kept(self, take_id: str, *, is_kept: bool) -> None:
         title = self.tr("Keep take") if is_kept else self.tr("Release take")
-        self._session.editor.push(SetTakesKept({take_id: is_kept}), title)
+        self._session.editor.push(EditTakes({take_id: {"is_kept": is_kept}}), title)
 
     def remove_chosen(self) -> None:
         if self.chosen is not None:

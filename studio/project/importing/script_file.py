@@ -25,7 +25,6 @@ from studio.project.importing.tables import (
 )
 from studio.project.importing.text_file import read_bytes, read_text
 from studio.project.importing.word import read_word
-from studio.project.lines import Line
 from studio.project.splitting import SplitMode
 from studio.text.tags import COSYVOICE3_TAGS
 
@@ -102,7 +101,10 @@ class ScriptFile:
         return max(self.tables, key=lambda name: len(self.tables[name].rows), default=None)
 
     def script(self, options: ImportOptions) -> ImportedScript:
-        """Return the lines and metadata of the file. Raise ``UnreadableScript``, including for a file without text."""
+        """Return the lines and metadata of the file. Raise ``UnreadableScript``, including for a file without text.
+
+        Each row of a table and each speech of a subtitle becomes a line; other text is split.
+        """
         imported = self._script(options)
         if not imported.lines:
             raise UnreadableScript(
@@ -130,21 +132,6 @@ class ScriptFile:
             blocks = _with_speakers(blocks)
         lines = tuple(lines_of_blocks(blocks, options.breaks))
         return ImportedScript(lines, book.title, book.author, book.cover)
-
-
-def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line]:
-    """Return the lines of a script file, as ``import_script`` reads it."""
-    return list(import_script(path, breaks).lines)
-
-
-def import_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> ImportedScript:
-    """Return the content of a script file.
-
-    Each row of a table and each speech of a subtitle becomes a line; other text is split.
-
-    The suffix of ``path`` gives the format. Raise ``UnreadableScript``, including for a file without text.
-    """
-    return read_file(path).script(ImportOptions(breaks))
 
 
 def read_tables(path: Path) -> dict[str, Table]:

@@ -14,7 +14,7 @@ from window_bench import Bench
 
 from studio.app.checking.policy_dialog import PolicyDialog
 from studio.app.script.line_model import PROBLEMS_ROLE, Column
-from studio.project.changes import ChooseTake, SetTakesKept
+from studio.project.changes import ChooseTake, EditTakes
 from studio.project.lines import LineState
 from studio.project.text_places import LinePlaces, TextRange
 from studio.settings import TAKE_CHECKS
@@ -79,7 +79,7 @@ def test_accepting_removes_the_other_automatic_takes_and_undo_restores_them(make
 @pytest.mark.slow
 def test_a_take_that_is_kept_survives_accepting_another(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench, TEXTS[0])
-    bench.session.editor.apply(SetTakesKept({takes(bench)[2].id: True}))
+    bench.session.editor.apply(EditTakes({takes(bench)[2].id: {"is_kept": True}}))
     bench.trigger("play.accept")
     assert [take.number for take in takes(bench)] == [1, 3]
 

@@ -7,7 +7,7 @@ import pytest
 from window_bench import Bench
 
 from studio.app.window import MainWindow
-from studio.project.changes import EditLines, TrimTake
+from studio.project.changes import EditLines, EditTakes
 from studio.project.takes import Take
 
 RATE = 24_000
@@ -58,7 +58,7 @@ def test_playback_goes_on_at_the_same_place_of_a_stretched_take(bench: Bench, wi
 
 @pytest.mark.slow
 def test_the_shown_waveform_follows_the_edits(bench: Bench, window: MainWindow, take: Take) -> None:
-    bench.session.editor.push(TrimTake(take.id, 5.0, 5.0), "Trim take")
+    bench.session.editor.push(EditTakes({take.id: {"trim_start_seconds": 5.0, "trim_end_seconds": 5.0}}), "Trim take")
     bench.until(lambda: window.transport_bar.sound is not None and window.transport_bar.sound.seconds == 10.0)
     bench.trigger("edit.undo")
     bench.until(lambda: window.transport_bar.sound is not None and window.transport_bar.sound.seconds == 20.0)
