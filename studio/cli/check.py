@@ -19,6 +19,7 @@ from studio.messages import printable
 from studio.project.importing.script_file import read_tables
 from studio.take_checks.records import Problem, TakeCheck, Verdict, WordTime
 from studio.take_checks.requests import CheckRequest, Strictness
+from studio.take_checks.sentences import problem_phrase
 from studio.take_checks.service import TakeCheckService
 
 EXAMPLES = """\
@@ -32,13 +33,6 @@ The exit status is 0 if all recordings are good, 1 if one is doubtful or cannot 
 """
 _SUFFIXES = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".aac")
 _STATUS = {Verdict.GOOD: 0, Verdict.DOUBTFUL: 1, Verdict.NOT_CHECKED: 1, Verdict.BAD: 2}
-_PROBLEM_TEXT = {
-    "missing-words": "words are missing", "repeated-words": "words are repeated", "wrong-words": "other words",
-    "extra-speech": "speech that is not in the text", "cut-start": "the start is cut", "cut-end": "the end is cut",
-    "long-silence": "long silence", "noise": "noise", "clipping": "clipping", "dc-offset": "DC offset",
-    "odd-level": "unusual level", "odd-bandwidth": "unusual bandwidth", "odd-length": "unusual length",
-    "loop": "a repeated sound", "other-voice": "another voice", "voice-drift": "the voice changes",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +214,7 @@ def _print(item: _Item, check: TakeCheck) -> None:
     print(f"{printable(str(item.path))}: {check.verdict.value}")
     for problem in check.problems:
         place = f"{problem.from_seconds:.2f} to {problem.to_seconds:.2f} s"
-        text = f': "{printable(problem.text)}"' if problem.text else ""
-        print(f"  {place}  {_PROBLEM_TEXT[problem.kind.value]}{text} ({problem.confidence:.0%})")
+        print(f"  {place}  {printable(str(problem_phrase(problem)))} ({problem.confidence:.0%})")
     if check.error_code:
         error = type_of_code.get(check.error_code)
         cause = f": {error.cause} {error.usual_remedy}" if error else ""

@@ -94,9 +94,5 @@ def _not_caused(problems: Sequence[Problem], causes: Sequence[Problem]) -> tuple
     return tuple(
         problem
         for problem in problems
-        if problem.confidence >= _CERTAIN
-        and not any(
-            problem.from_seconds < cause.to_seconds + 0.3 and cause.from_seconds < problem.to_seconds + 0.3
-            for cause in present
-        )
+        if problem.confidence >= _CERTAIN and not any(problem.is_near(cause, 0.3) for cause in present)
     )

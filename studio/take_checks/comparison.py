@@ -14,7 +14,7 @@ from studio.take_checks.findings import TextFindings
 from studio.take_checks.recognizers.protocol import AlignedUnit, HeardUnit, Recognition
 from studio.take_checks.records import Problem, ProblemKind, WordTime
 from studio.take_checks.sounds import sound_alike
-from studio.take_checks.units import UNKNOWN, SpokenUnit, spoken_units, written_spans
+from studio.take_checks.units import UNKNOWN, SpokenUnit, is_character, spoken_units, written_spans
 
 # A recording that stops this soon after its last sound was cut, if its last words are missing.
 _CUT_SECONDS = 0.15
@@ -157,7 +157,7 @@ def _substitution_cost(heard: str, expected: str, *, is_free: bool) -> float:
     if expected in (heard, UNKNOWN):
         return 0.0
     alike = sound_alike(heard, expected)
-    if alike and (is_free or _is_character(expected)):
+    if alike and (is_free or is_character(expected)):
         return 0.5
     return 1.2 if alike else 1.4
 
@@ -173,10 +173,6 @@ def _freely_spelled(text: str, units: Sequence[SpokenUnit], known_words: Collect
         # All German nouns are capitalised.
         or (language != "de" and text[unit.start].isupper() and text[: unit.start].rstrip(_OPENERS)[-1:].isalnum())
     }
-
-
-def _is_character(unit: str) -> bool:
-    return len(unit) == 1 and not unit.isascii()
 
 
 def _differences(heard: Sequence[HeardUnit], num_units: int) -> Iterator[_Difference]:
@@ -243,7 +239,7 @@ def _is_accepted(difference: _Difference, units: Sequence[SpokenUnit], free: Col
     meant = "".join(unit.text for unit in expected)
     if all(index in free for index in range(difference.first, difference.end)):
         return sound_alike(said, meant) if said and meant else True
-    return all(_is_character(unit.text) for unit in expected) and sound_alike(said, meant)
+    return all(is_character(unit.text) for unit in expected) and sound_alike(said, meant)
 
 
 def _problem(

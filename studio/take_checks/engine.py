@@ -22,7 +22,7 @@ from studio.take_checks.recognizers.opening import open_recognizer
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples, unrecognized_voice
 from studio.take_checks.records import TakeCheck, Transcript, Verdict
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
-from studio.take_checks.units import language_of, spoken_units
+from studio.take_checks.units import is_character, language_of, spoken_units
 
 _log = logging.getLogger(__name__)
 
@@ -128,14 +128,10 @@ def _joined(heard: tuple[HeardUnit, ...]) -> tuple[str, list[int]]:
     text = ""
     ends = []
     for unit in heard:
-        is_word = unit.text[:1].isascii() or (unit.text[:1].isalpha() and not _is_character(unit.text))
+        is_word = unit.text[:1].isascii() or (unit.text[:1].isalpha() and not is_character(unit.text))
         text += (" " if text and is_word else "") + unit.text
         ends.append(len(text))
     return text, ends
-
-
-def _is_character(text: str) -> bool:
-    return len(text) == 1 and not text.isascii()
 
 
 def _time_at(position: int, ends: list[int], heard: tuple[HeardUnit, ...]) -> tuple[float, float] | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from studio.take_checks.confidence import logistic, odds
 from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
 from studio.take_checks.records import Problem, ProblemKind, Verdict, WordTime
 from studio.take_checks.requests import CheckRequest, Strictness
@@ -118,9 +118,7 @@ def fused(aligned: TextFindings, recognized: TextFindings) -> tuple[Problem, ...
 def _weighed(problem: Problem, others: Sequence[Problem], alone: float) -> Problem:
     if any(_is_same(problem, other) for other in others):
         return problem
-    confidence = min(max(problem.confidence, 1e-6), 1.0 - 1e-6)
-    odds = math.log(confidence / (1.0 - confidence)) - alone
-    return replace(problem, confidence=round(1.0 / (1.0 + math.exp(-odds)), 3))
+    return replace(problem, confidence=round(logistic(odds(problem.confidence) - alone), 3))
 
 
 def _alone_in_pocketsphinx(problem: Problem, heard: Sequence[Problem]) -> float:

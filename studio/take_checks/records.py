@@ -55,6 +55,10 @@ class Problem:
     text_start: int = -1
     text_end: int = -1
 
+    def is_near(self, other: Problem, seconds: float) -> bool:
+        """Return whether the places of two problems overlap, or nearly so: less than ``seconds`` lie between them."""
+        return self.from_seconds < other.to_seconds + seconds and other.from_seconds < self.to_seconds + seconds
+
 
 @dataclass(frozen=True, slots=True)
 class WordTime:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from studio.take_checks.confidence import MIN_EARLIER_TAKES, median_and_deviation, ramp
 from studio.take_checks.records import Problem, ProblemKind, TakeMeasures
 from studio.take_checks.sound import FRAME_SECONDS, BoolArray, Sound, runs
 
@@ -42,10 +43,8 @@ _DC_SHARE, _CERTAIN_DC_SHARE = 0.1, 0.3  # relative to the amplitude of the loud
 _SILENT_TAKE_DBFS = -55.0
 
 # A difference from the median of the voice's other takes: at least this much, and this many times the usual deviation.
-_MIN_EARLIER_TAKES = 8
 _LEVEL_DB, _LEVEL_DEVIATIONS = 6.0, 5.0
 _BANDWIDTH_OCTAVES, _BANDWIDTH_DEVIATIONS = 0.7, 5.0
-_MAD_TO_DEVIATION = 1.4826
 
 
 def sound_problems(
@@ -63,11 +62,6 @@ def sound_problems(
     found = [*_silences(sound, phrases, pauses), *_noises(sound), *_cuts(sound)]
     found += [*_clipping(sound), *_dc_offset(sound), *_unlike_others(sound, earlier)]
     return found
-
-
-def ramp(value: float, limit: float, certain: float) -> float:
-    """Return a confidence: 0.5 at ``limit``, 0.95 at ``certain``, linear between and beyond."""
-    return min(max(0.5 + 0.45 * (value - limit) / (certain - limit), 0.0), 0.99)  # numpy is slow for single numbers
 
 
 def _silences(sound: Sound, phrases: Sequence[tuple[float, float]], pauses: Sequence[float]) -> list[Problem]:
@@ -151,7 +145,7 @@ def _dc_offset(sound: Sound) -> list[Problem]:
 
 
 def _unlike_others(sound: Sound, earlier: Sequence[TakeMeasures]) -> list[Problem]:
-    if len(earlier) < _MIN_EARLIER_TAKES:
+    if len(earlier) < MIN_EARLIER_TAKES:
         return []
     level = _oddness(
         sound.loud_dbfs, [take.level_dbfs for take in earlier], least=_LEVEL_DB, deviations=_LEVEL_DEVIATIONS
@@ -172,7 +166,6 @@ def _unlike_others(sound: Sound, earlier: Sequence[TakeMeasures]) -> list[Proble
 
 def _oddness(value: float, others: Sequence[float], *, least: float, deviations: float) -> float:
     """Return the confidence that ``value`` does not belong to ``others``."""
-    median = float(np.median(others))
-    deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(np.asarray(others) - median)))
+    median, deviation = median_and_deviation(others)
     limit = max(least, deviations * deviation)
     return ramp(abs(value - median), limit, 2 * limit)

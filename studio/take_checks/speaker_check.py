@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from studio.take_checks.confidence import MIN_EARLIER_TAKES, median_and_deviation, ramp
 from studio.take_checks.records import Problem, ProblemKind, TakeMeasures
-from studio.take_checks.sound_check import ramp
 from studio.take_checks.speaker import Likeness
 
 # The similarity of a good take is at least this share of that of two recordings of one voice. With the encoder of
@@ -15,10 +13,8 @@ from studio.take_checks.speaker import Likeness
 _MIN_SHARE, _CERTAIN_SHARE = 0.79, 0.66
 # A voice that the model copies less well: the take is less similar to the prompt, but much more than to any bundled voice.
 _FAR_FROM_OTHERS, _MIN_SHARE_FAR = 0.2, 0.66
-# A voice with at least 8 takes is compared with these instead: many deviations below their median.
-_MIN_EARLIER_TAKES = 8
+# A voice with enough takes is compared with these instead: many deviations below their median.
 _MIN_DROP, _DEVIATIONS = 0.13, 4.0
-_MAD_TO_DEVIATION = 1.4826
 # Short takes are less similar, because the embedding then depends on the words.
 _SHORT_SECONDS, _SHORT_ALLOWANCE = 2.0, 0.25
 # Difference between the similarities of the first and the last part of a long take. In 40 pairs of tuning takes of one
@@ -44,11 +40,10 @@ def speaker_problems(likeness: Likeness | None, seconds: float, earlier: Sequenc
 
 def _limits(likeness: Likeness, earlier: Sequence[float]) -> tuple[float, float]:
     """Return the similarity at which another voice becomes probable, and that at which it is certain."""
-    if len(earlier) < _MIN_EARLIER_TAKES:
+    if len(earlier) < MIN_EARLIER_TAKES:
         lead = (likeness.similarity - likeness.nearest) / (_FAR_FROM_OTHERS * likeness.usual)
         share = _MIN_SHARE - (_MIN_SHARE - _MIN_SHARE_FAR) * min(1.0, max(0.0, lead))
         return share * likeness.usual, (share - _MIN_SHARE + _CERTAIN_SHARE) * likeness.usual
-    median = float(np.median(earlier))
-    deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(np.asarray(earlier) - median)))
+    median, deviation = median_and_deviation(earlier)
     drop = max(_MIN_DROP, _DEVIATIONS * deviation)
     return median - drop, median - 2 * drop

@@ -18,11 +18,12 @@ import numpy as np
 
 from studio.pipeline.request import SentenceEvidence
 from studio.take_checks.alignment import AlignedSegment, aligned_segments
+from studio.take_checks.confidence import logistic, odds, ramp
 from studio.take_checks.echo import best_echo
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.records import Problem, ProblemKind, WordTime
 from studio.take_checks.sound import FRAME_SECONDS, BoolArray, Sound, runs
-from studio.take_checks.sound_check import ramp
+from studio.take_checks.units import is_character
 from studio.take_checks.words import Word, words_of, written_words
 
 # Heads that follow the text attend to the part whose speech begins one token later.
@@ -66,7 +67,7 @@ class _WordMeasures:
     @property
     def missing(self) -> float:
         """Confidence that the word is missing."""
-        return _logistic(
+        return logistic(
             2.1
             - 5.3 * self.coverage
             - 1.8 * max(0.0, self.coverage - 0.75)
@@ -227,7 +228,7 @@ class _Sentence:
         """Return the confidence that a word is repeated, by its duration and its sound, and the place."""
         start, end = self._place(index)
         echo = best_echo(self._sound, start - _AROUND_SECONDS, end + _AROUND_SECONDS)
-        confidence = _logistic(measures.repeated_score + _ECHO_WEIGHT * (echo.score - _ECHO_MIDDLE))
+        confidence = logistic(measures.repeated_score + _ECHO_WEIGHT * (echo.score - _ECHO_MIDDLE))
         if echo.score < _ECHO_MIDDLE:
             return confidence, (start, end)
         return confidence, (echo.start_seconds, echo.end_seconds)
@@ -295,7 +296,7 @@ class _Sentence:
         if evidence.from_seconds <= 0.05 and len(sound.levels) > 3:
             level = float(sound.levels[:3].max()) - sound.loud_dbfs
             # With some voices, complete takes begin at full level too, so the sound only adds to the attention.
-            confidence = _logistic(_odds(first.missing) + 0.9 * ramp(level, -18.0, -10.0))
+            confidence = logistic(odds(first.missing) + 0.9 * ramp(level, -18.0, -10.0))
             if confidence >= 0.5:
                 start, end = self._place(0)
                 found.append(self._problem(ProblemKind.CUT_START, (0.0, max(end, 0.2)), min(confidence, 0.99), 0, 0))
@@ -327,30 +328,13 @@ def _is_explained(place: tuple[float, float], found: Sequence[Problem]) -> bool:
 def _num_letters(segment: AlignedSegment) -> float:
     assert segment.word is not None
     text = segment.word.text
-    is_syllable = len(text) == 1 and not text.isascii()
-    return _LETTERS_OF_SYLLABLE if is_syllable else float(len(text))
-
-
-def _odds(confidence: float) -> float:
-    """Return the logarithm of the odds."""
-    limited = min(max(confidence, 1e-6), 1.0 - 1e-6)
-    return math.log(limited / (1.0 - limited))
-
-
-def _logistic(value: float) -> float:
-    return 1.0 / (1.0 + math.exp(-min(max(value, -30.0), 30.0)))
+    return _LETTERS_OF_SYLLABLE if is_character(text) else float(len(text))
 
 
 def _without_neighbours(problems: Sequence[Problem]) -> list[Problem]:
     """Keep only the most certain of consecutive problems of one kind, which have one cause."""
     kept: list[Problem] = []
     for problem in sorted(problems, key=lambda each: -each.confidence):
-        near = 0.15
-        if not any(
-            other.kind is problem.kind
-            and problem.from_seconds < other.to_seconds + near
-            and other.from_seconds < problem.to_seconds + near
-            for other in kept
-        ):
+        if not any(other.kind is problem.kind and problem.is_near(other, 0.15) for other in kept):
             kept.append(problem)
     return kept

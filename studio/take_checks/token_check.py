@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from studio.pipeline.request import SentenceEvidence
+from studio.take_checks.confidence import MIN_EARLIER_TAKES, median_and_deviation, ramp
 from studio.take_checks.records import Problem, ProblemKind, TakeMeasures
-from studio.take_checks.sound_check import ramp
 from studio.text.spoken_length import spoken_length
 
 # A sequence of this many tokens that is repeated at once. Long vowels and silence repeat short sequences.
@@ -19,9 +19,7 @@ _MIN_DIFFERENT_TOKENS = 3
 _SECOND_DRAW_SHARE, _CERTAIN_SECOND_DRAW_SHARE = 0.45, 0.7
 _MIN_TOKENS = 25
 # Duration relative to the voice's other takes, as a factor, if its takes hardly vary.
-_MIN_EARLIER_TAKES = 8
 _MIN_FACTOR, _DEVIATIONS = 1.6, 4.0
-_MAD_TO_DEVIATION = 1.4826
 # Estimated duration of text: phones and pauses, in seconds at speed 1; see ``studio/pipeline/length_limits.py``.
 _SECONDS_PER_PHONE, _SECONDS_PER_PAUSE, _SECONDS_PER_SENTENCE = 0.08, 0.44, 0.16
 
@@ -50,10 +48,9 @@ def token_problems(evidence: Sequence[SentenceEvidence]) -> list[Problem]:
 def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]) -> list[Problem]:
     """Compare the pace of a take of ``seconds`` with those of the voice's other takes."""
     others = [float(np.log(take.pace)) for take in earlier if take.pace > 0]
-    if len(others) < _MIN_EARLIER_TAKES or pace <= 0:
+    if len(others) < MIN_EARLIER_TAKES or pace <= 0:
         return []
-    median = float(np.median(others))
-    deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(np.asarray(others) - median)))
+    median, deviation = median_and_deviation(others)
     limit = max(float(np.log(_MIN_FACTOR)), _DEVIATIONS * deviation)
     confidence = ramp(abs(float(np.log(pace)) - median), limit, 1.6 * limit)
     return [Problem(ProblemKind.ODD_LENGTH, 0.0, seconds, confidence=confidence)] if confidence >= 0.3 else []

@@ -69,6 +69,11 @@ def language_of(tag: str, text: str) -> Language:
     return known[plain] if plain in known else detect_language(text)
 
 
+def is_character(unit: str) -> bool:
+    """Return whether a unit is a character of a script without spaces."""
+    return len(unit) == 1 and not unit.isascii()
+
+
 def simplified(text: str) -> str:
     """Return ``text`` with traditional Chinese characters replaced by simplified ones."""
     return _HAN.sub(lambda found: _simplified(found[0]), text)

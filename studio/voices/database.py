@@ -8,9 +8,7 @@ write-ahead log of earlier versions, which has to create files even for reading.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,8 +19,6 @@ from studio.storage.disk import require_regular_file
 from studio.voices.voice import Consent, Grade, TrashedVoice, Voice, name_key
 
 _BUSY_SECONDS = 10.0
-# Errors of reading a database in WAL mode if SQLite cannot create the files beside it.
-_CANNOT_CREATE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
 _MIGRATIONS = (
     """
     CREATE TABLE voices (
@@ -214,27 +210,7 @@ def _copy_list(path: Path, copy: sqlite3.Connection) -> None:
         require_regular_file(path)
     except FileNotFoundError:
         return
-    try:
-        _copy_database(f"{path.absolute().as_uri()}?mode=rw", copy)
-    except sqlite3.OperationalError as error:
-        if sqlite.error_kind(error) not in _CANNOT_CREATE:
-            raise
-        _copy_write_ahead_logged(path, copy)
-
-
-def _copy_write_ahead_logged(path: Path, copy: sqlite3.Connection) -> None:
-    """Copy a WAL database on a full or read-only disk, where SQLite cannot create its shared-memory file."""
-    log = path.with_name(f"{path.name}-wal")
-    if not log.is_file() or log.stat().st_size == 0:
-        _copy_database(f"{path.absolute().as_uri()}?mode=ro&immutable=1", copy)
-        return
-    with tempfile.TemporaryDirectory(prefix="timbre-voices-") as folder:
-        for file in (path, log):
-            shutil.copyfile(file, Path(folder, file.name))
-        _copy_database(f"{Path(folder, path.name).as_uri()}?mode=rw", copy)
-
-
-def _copy_database(uri: str, copy: sqlite3.Connection) -> None:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
     with contextlib.closing(sqlite.connect(uri, busy_seconds=_BUSY_SECONDS)) as source:
         # backup() would wait for a lock without limit. So take the lock first, within the timeout of the connection.
         source.execute("BEGIN")

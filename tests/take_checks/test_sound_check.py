@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from studio.take_checks.confidence import ramp
 from studio.take_checks.records import Problem, ProblemKind
 from studio.take_checks.sound import analysed
-from studio.take_checks.sound_check import ramp, sound_problems
+from studio.take_checks.sound_check import sound_problems
 
 RATE = 24_000
 RANDOM = np.random.default_rng(5)

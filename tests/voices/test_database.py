@@ -125,24 +125,6 @@ def test_writing_works_while_another_process_reads_a_wal_database(other: sqlite3
     assert _names(path) == ["Anna", "Ben"]
 
 
-def test_a_wal_database_is_read_where_no_file_can_be_created(path: Path) -> None:
-    _create_wal_database(path, "Anna")
-    path.with_name(f"{path.name}-shm").mkdir()  # SQLite cannot create its shared-memory file, as on a full disk
-    assert _names(path) == ["Anna"]
-
-
-def test_a_wal_left_by_a_crash_is_read_where_no_file_can_be_created(path: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    _create_wal_database(path, "Anna")
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as running:
-        running.execute(f"{_VALUES} ('Ben', 'Ben', 'c', 's', 1, '', 't')")
-        for name in (path.name, f"{path.name}-wal"):
-            (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
-    (elsewhere / f"{path.name}-shm").mkdir()
-    assert _names(elsewhere / path.name) == ["Anna", "Ben"]
-
-
 def test_a_full_disk_while_writing_is_reported_and_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _add(path, "Anna")
     connect = sqlite_storage.connect
@@ -162,9 +144,9 @@ def test_a_full_disk_while_writing_is_reported_and_loses_nothing(path: Path, mon
 def test_an_io_error_on_a_full_disk_is_reported_as_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failure = sqlite3.OperationalError("disk I/O error")
     failure.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
-    usage = type(database.shutil.disk_usage(path.parent))
+    usage = type(sqlite_storage.shutil.disk_usage(path.parent))
     for free, expected in ((4096, DiskFull), (1 << 30, CannotWrite)):
-        monkeypatch.setattr(database.shutil, "disk_usage", lambda _folder, free=free: usage(1 << 30, 0, free))
+        monkeypatch.setattr(sqlite_storage.shutil, "disk_usage", lambda _folder, free=free: usage(1 << 30, 0, free))
         with pytest.raises(expected), database.transaction(path):
             raise failure
 
@@ -189,10 +171,9 @@ def _mount(*options: str | Path) -> bool:
         return False
 
 
-@pytest.mark.parametrize("is_of_earlier_version", [False, True])
-def test_reading_works_on_a_full_disk(small_disk: Path, is_of_earlier_version: bool) -> None:
+def test_reading_works_on_a_full_disk(small_disk: Path) -> None:
     path = small_disk / "library.sqlite3"
-    _create_wal_database(path, "Anna") if is_of_earlier_version else _add(path, "Anna")
+    _add(path, "Anna")
     with contextlib.suppress(OSError), (small_disk / "rest").open("wb", buffering=0) as file:
         while True:
             file.write(b"x" * 4096)
@@ -204,10 +185,9 @@ def test_reading_works_on_a_full_disk(small_disk: Path, is_of_earlier_version: b
     assert _names(path) == ["Anna", "Ben"]
 
 
-@pytest.mark.parametrize("is_of_earlier_version", [False, True])
-def test_reading_works_on_a_read_only_disk(small_disk: Path, is_of_earlier_version: bool) -> None:
+def test_reading_works_on_a_read_only_disk(small_disk: Path) -> None:
     path = small_disk / "library.sqlite3"
-    _create_wal_database(path, "Anna") if is_of_earlier_version else _add(path, "Anna")
+    _add(path, "Anna")
     if not _mount("-o", "remount,ro", small_disk):
         pytest.skip("remounting is not permitted")
     assert _names(path) == ["Anna"]
