@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.importing.import_page import ImportPage
 from studio.app.window import MainWindow
-from studio.project.casting import LibraryNames, roles_of, with_suggestions
+from studio.project.casting import LibraryNames, collect_roles, with_suggestions
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
 from studio.project.importing.tables import read_csv
 from studio.project.lines import Line, new_id
@@ -43,7 +43,9 @@ def import_scenes(
     lines = [Line(id=new_id(), text=text, character=name) for name, text in _SCENES[language]]
     wait_for(lambda: window.voices.voices)
     names = LibraryNames(voice.name for voice in window.voices.voices)
-    roles = with_suggestions(roles_of(lines, {}, names), {role.key for role in roles_of(lines, {}, names)}, names)
+    roles = with_suggestions(
+        collect_roles(lines, {}, names), {role.key for role in collect_roles(lines, {}, names)}, names
+    )
     styles = session.model_selection.styles.styles
     player = session.playback.make_player(window)
     dialog = CastDialog(roles, window.voices.voices, session.model_selection.styles, player, window)

@@ -72,7 +72,7 @@ from studio.system.installation import how_to_read_media
 from studio.take_checks.records import Difference, DifferenceKind, TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 from studio.take_checks.service import TakeCheckService
-from studio.take_checks.words import words_of
+from studio.take_checks.words import split_words
 from studio.voices.library import VoiceLibrary
 from studio.worker.process import Worker, WorkerProcess
 
@@ -209,7 +209,7 @@ class _Listener(TakeCheckService):
 
     def transcribe(self, request: TranscriptRequest) -> Future[Transcript]:
         future: Future[Transcript] = Future()
-        words = words_of(request.typed)
+        words = split_words(request.typed)
         if words:
             last = words[-1]
             place = (last.start, last.end, 4.0, 4.5)

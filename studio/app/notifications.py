@@ -28,7 +28,7 @@ from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
-from studio.project.draft_writer import Unwritten
+from studio.project.draft_writer import PendingChanges
 
 _HINT_MILLISECONDS = 8_000
 _RETRY_MILLISECONDS = 3_000
@@ -264,7 +264,7 @@ class UnwrittenBar(NotificationBar):
         """Update the number of changes at once."""
         return False
 
-    def _on_unwritten(self, unwritten: Unwritten | None) -> None:
+    def _on_unwritten(self, unwritten: PendingChanges | None) -> None:
         if unwritten is None:
             self._retry.stop()
             self.hide()

@@ -34,7 +34,7 @@ from studio.app.theme.icons import icon
 from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
 from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, StudioError, UnknownService
-from studio.project.draft_writer import Unwritten
+from studio.project.draft_writer import PendingChanges
 from studio.setting_kinds import Page
 from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
     def _export(self) -> None:
         self.dialogs.open_export(self.script.selected_line_ids, self.script.view.select_lines)
 
-    def _on_unwritten(self, unwritten: Unwritten | None) -> None:
+    def _on_unwritten(self, unwritten: PendingChanges | None) -> None:
         """Create the bar when a change cannot be written for the first time. It then updates itself."""
         if unwritten is not None and self._unwritten is None:
             self._unwritten = UnwrittenBar(self.session.editor, self.documents.save_as, self.centralWidget())

@@ -61,7 +61,7 @@ def replace_part(
     num_fade = round(CROSSFADE_SECONDS * sample_rate)
     start, end = round(start_seconds * sample_rate), round(end_seconds * sample_rate)
     rest = np.concatenate([samples[:start], samples[end:]])
-    part = at_level_of(without_silence(part, sample_rate), rest, samples[start:end], sample_rate=sample_rate)
+    part = match_level(without_silence(part, sample_rate), rest, samples[start:end], sample_rate=sample_rate)
     before = samples[: start + num_fade // 2] if start > 0 else samples[:0]
     after = samples[max(0, end - num_fade // 2) :] if end < len(samples) else samples[:0]
     return joined((before, part, after), num_fade)
@@ -83,7 +83,7 @@ def cross_over(
     half = round(fade_seconds * sample_rate / 2)
     end, start = round(end_seconds * sample_rate), round(start_seconds * sample_rate)
     half = max(0, min(half, end, start, len(first) - end, len(second) - start))
-    second = at_level_of(second, first, first, sample_rate=sample_rate)
+    second = match_level(second, first, first, sample_rate=sample_rate)
     return joined((first[: end + half], second[start - half :]), 2 * half)
 
 
@@ -107,7 +107,7 @@ def without_silence(samples: Samples, sample_rate: int) -> Samples:
     return samples[start : round(((frames[-1] + 1) * FRAME_SECONDS + MARGIN_SECONDS) * sample_rate)]
 
 
-def at_level_of(part: Samples, rest: Samples, replaced: Samples, *, sample_rate: int) -> Samples:
+def match_level(part: Samples, rest: Samples, replaced: Samples, *, sample_rate: int) -> Samples:
     """Return ``part`` at the level of the speech in ``rest`` or, if there is too little, in ``replaced``."""
     wanted = _speech_level(rest, sample_rate) or _speech_level(replaced, sample_rate)
     level = _speech_level(part, sample_rate)

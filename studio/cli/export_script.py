@@ -28,7 +28,7 @@ from studio.project.casting import LibraryNames, cast_lines
 from studio.project.details import CastMember
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.dubbing import faster_style
-from studio.project.fingerprint import keys_of
+from studio.project.fingerprint import map_voice_keys
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, read_file
 from studio.project.importing.tables import Field, Table, mapping_of
@@ -122,7 +122,7 @@ def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterato
             remedy="Choose the voices in the project: Edit > Cast…",
         )
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
-        project.voice_keys = keys_of(library.voices())
+        project.voice_keys = map_voice_keys(library.voices())
         lines, chapters = _numbered(project.lines, wanted), _chapters(project.lines)
         name, book = project.name or path.stem, BookDetails.of(project.script.details)
         yield OpenScript(name, path.parent, lines, project.dictionary_in_force, chapters, book, project)

@@ -101,7 +101,7 @@ def lines_with_chapters(lines: Iterable[Line]) -> Iterator[tuple[Line, ScriptCha
         yield line, chapter
 
 
-def chapters_of(items: Sequence[ExportItem], work: str) -> tuple[PlannedChapter, ...]:
+def plan_chapters(items: Sequence[ExportItem], work: str) -> tuple[PlannedChapter, ...]:
     """Return the chapters of ``items``. Lines before the first heading get the title of the ``work``."""
     chapters: list[PlannedChapter] = []
     for chapter, positions in groupby(range(len(items)), lambda position: items[position].chapter):

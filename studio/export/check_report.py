@@ -42,7 +42,7 @@ class ReportRow:
     take: Take | None
 
 
-def rows_of(project: Project) -> list[ReportRow]:
+def report_rows(project: Project) -> list[ReportRow]:
     return [
         ReportRow(number, line.text, line.voice or "", project.chosen_take(line.id))
         for number, line in enumerate(project.lines, 1)
@@ -52,7 +52,7 @@ def rows_of(project: Project) -> list[ReportRow]:
 
 def write_report(path: Path, project: Project, title: str, translate: Translate = str) -> None:
     """Write a CSV table, or an HTML page for any other suffix. Raise ``DiskFull`` or ``CannotWrite``."""
-    rows = rows_of(project)
+    rows = report_rows(project)
     is_table = path.suffix.lower() == ".csv"
     content = as_csv(rows).encode("utf-8-sig") if is_table else as_html(rows, title, translate).encode("utf-8")
     with writing(path):

@@ -109,7 +109,7 @@ def check_lines(
             failed[each.number] = NothingToSpeak("Locked lines are not spoken.", remedy="Unlock or skip them.")
             continue
         if line.voice not in voice_errors:
-            voice_errors[line.voice] = _error_of(find_voice, line.voice)
+            voice_errors[line.voice] = _voice_error(find_voice, line.voice)
         error = voice_errors[line.voice]
         if error is not None:
             failed[each.number] = error
@@ -225,7 +225,7 @@ def number_ranges(numbers: Sequence[int]) -> list[str]:
     return [*shown, *(["…"] if len(ranges) > _MAX_RANGES else [])]
 
 
-def _error_of(find_voice: Callable[[str | None], object], name: str | None) -> StudioError | None:
+def _voice_error(find_voice: Callable[[str | None], object], name: str | None) -> StudioError | None:
     try:
         find_voice(name)
     except StudioError as error:

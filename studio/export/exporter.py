@@ -120,9 +120,9 @@ class Exporter:
         self._spoken_seconds = 0.0
 
     @property
-    def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
+    def conflicting_files(self) -> tuple[PurePosixPath, ...]:
         """The files of other scripts and programs that made ``run`` raise ``CannotWrite``."""
-        return self._target.in_the_way
+        return self._target.conflicting_files
 
     def run(self) -> ExportResult:
         """Run the export. Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy`` or ``Cancelled``. Complete files are kept."""
@@ -198,7 +198,7 @@ class Exporter:
         must_speak = self._source.needs_speaking(item)
         self._pace.begin()
         try:
-            samples = self._samples_of(item)
+            samples = self._process(item)
         except (DiskFull, CannotWrite):
             raise
         except StudioError as error:
@@ -218,7 +218,7 @@ class Exporter:
         self._pace.wrote()
         self._audio_seconds += len(samples) / self._settings.sample_rate
 
-    def _samples_of(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
+    def _process(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
         settings = self._settings
         waveform = self._source.waveform_of(item)
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
@@ -279,20 +279,20 @@ class Exporter:
         lines = [(self._plan.items[position], self._num_samples[position]) for position in sorted(self._num_samples)]
         return self._settings.timings(lines)
 
-    def _audio_of(
+    def _stream_audio(
         self, positions: Iterable[int], timings: Sequence[LineTiming], *, extra_gain_db: float = 0.0
     ) -> Iterator[Samples]:
         """Yield the lines at ``positions`` and the pauses after them, mastered if a standard is chosen."""
-        lines = self._lines_of(positions, timings, extra_gain_db)
+        lines = self._stream_lines(positions, timings, extra_gain_db)
         return mastered(lines, timings, self._settings, self._control.raise_if_cancelled)
 
-    def _lines_of(
+    def _stream_lines(
         self, positions: Iterable[int], timings: Iterable[LineTiming], extra_gain_db: float
     ) -> Iterator[Samples]:
         for position, timing in zip(positions, timings, strict=True):
             self._control.raise_if_cancelled()
             self._pace.begin()
-            samples = self._samples_of(timing.item, extra_gain_db=extra_gain_db)
+            samples = self._process(timing.item, extra_gain_db=extra_gain_db)
             if self._settings.is_by_chapter or self._settings.standard:
                 samples = soften_ends(samples, self._settings.sample_rate)
             self._pace.wrote()
@@ -312,7 +312,7 @@ class Exporter:
         tags = settings.provenance.tags(title=chapter.title, album=settings.project)
         self._write_sound(
             chapter.file,
-            self._audio_of(positions, timings),
+            self._stream_audio(positions, timings),
             timings[-1].end_samples,
             settings.book.tags(tags, chapter.chapter),
             "" if has_gap else self._plan.chapter_recipe(chapter),
@@ -328,7 +328,7 @@ class Exporter:
         facts = settings.book.facts(settings.project or file.stem, comment, chapters)
         recipe, origin = self._script_recipe(file), plan.origin_of(file)
         with self._target.audiobook(file, settings.sample_rate, facts, recipe, origin) as book:
-            for samples in self._audio_of(sorted(self._num_samples), timings):
+            for samples in self._stream_audio(sorted(self._num_samples), timings):
                 book.write(samples)
         self._num_made += 1
 
@@ -348,7 +348,7 @@ class Exporter:
         if settings.at_times:
             lines.sort(key=lambda line: line[1].start_samples)
         chosen = [timing for _, timing in lines]
-        audio = self._audio_of([position for position, _ in lines], chosen, extra_gain_db=gain_db)
+        audio = self._stream_audio([position for position, _ in lines], chosen, extra_gain_db=gain_db)
         if settings.at_times:
             limited = partial(
                 limit_mix, rate=settings.sample_rate, target=settings.loudness, encoding=settings.encoding

@@ -77,10 +77,10 @@ class FittingSource:
         self.retaken: dict[int, ExportItem] = {}
 
     def needs_speaking(self, item: ExportItem) -> bool:
-        return any(self._source.needs_speaking(each) for each in self._expected_of(item))
+        return any(self._source.needs_speaking(each) for each in self._required_items(item))
 
     def expect(self, items: Sequence[ExportItem]) -> None:
-        self._source.expect([each for item in items for each in self._expected_of(item)])
+        self._source.expect([each for item in items for each in self._required_items(item)])
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         line = self._lines.get(item.key)
@@ -93,7 +93,7 @@ class FittingSource:
             return self._stretched(quicker, line.slot)
         return waveform if line.take_seconds is not None else self._stretched(waveform, line.slot)
 
-    def _expected_of(self, item: ExportItem) -> list[ExportItem]:
+    def _required_items(self, item: ExportItem) -> list[ExportItem]:
         """Return the lines that are certainly needed for ``item``."""
         line = self._lines.get(item.key)
         if line is None:

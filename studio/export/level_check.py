@@ -66,7 +66,7 @@ def check_file(
 
     ``check`` is called for each block and may raise.
     """
-    chapters = _chapters_of(path)
+    chapters = _read_chapters(path)
     meters: list[AudioLevelMeter] = []
     position = 0
     for samples, rate in read_audio_blocks(path):
@@ -88,7 +88,7 @@ def check_file(
     return tuple(CheckedAudio(path, title, levels, standard.check(levels)) for title, levels in found)
 
 
-def _chapters_of(path: Path) -> list[tuple[str, float]]:
+def _read_chapters(path: Path) -> list[tuple[str, float]]:
     """Return the title and the end in seconds of each chapter; empty without PyAV."""
     if path.suffix.lower() not in _CHAPTER_SUFFIXES or not path.is_file():
         return []
@@ -131,7 +131,7 @@ def fix_file(path: Path, standard: AudioStandard, *, check: Callable[[], None] =
     fixed = path.with_name(f".{path.name}.fixed{path.suffix}")
     try:
         with SampleFile(rate) as body, AudioWriter(fixed, rate, encoding=encoding, tags=tags) as writer:
-            for samples in _speech_of(path, levels, standard, rate):
+            for samples in _read_speech(path, levels, standard, rate):
                 check()
                 body.write(samples)
             for samples in StandardMastering(standard, rate, check=check).master(body):
@@ -154,7 +154,7 @@ def _exchange(path: Path, fixed: Path) -> Path:
     return original
 
 
-def _speech_of(path: Path, levels: Levels, standard: AudioStandard, rate: int) -> Iterator[Samples]:
+def _read_speech(path: Path, levels: Levels, standard: AudioStandard, rate: int) -> Iterator[Samples]:
     """Yield the audio at ``rate``, without head and tail if the standard sets their length."""
     start, end = 0, round(levels.seconds * levels.sample_rate)
     if standard.head_seconds or standard.tail_seconds:

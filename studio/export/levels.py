@@ -14,7 +14,7 @@ import numpy as np
 from studio.audio.files import read_audio_blocks
 from studio.audio.resampling import Samples
 from studio.errors import UnreadableClip
-from studio.export.loudness import FloatArray, LoudnessMeter, TruePeakMeter, decibels_of
+from studio.export.loudness import FloatArray, LoudnessMeter, TruePeakMeter, to_decibels
 
 FRAMES_PER_SECOND = 100
 _FLOOR_FRAMES = 50
@@ -70,8 +70,8 @@ class AudioLevelMeter:
         return Levels(
             seconds=frames.num_samples / self._sample_rate,
             sample_rate=self._sample_rate,
-            rms_dbfs=decibels_of(rms) if rms > _SILENCE_RMS else None,
-            peak_dbfs=decibels_of(self._peak),
+            rms_dbfs=to_decibels(rms) if rms > _SILENCE_RMS else None,
+            peak_dbfs=to_decibels(self._peak),
             true_peak_dbtp=self._true_peak.finish(),
             floor_dbfs=_floor_dbfs(frames.powers()),
             loudness_lufs=self._loudness.integrated_lufs,
@@ -109,11 +109,11 @@ class FramePowers:
 
 def _floor_dbfs(powers: FloatArray) -> float:
     if not len(powers):
-        return decibels_of(0.0)
+        return to_decibels(0.0)
     width = min(_FLOOR_FRAMES, len(powers))
     sums = np.concatenate([[0.0], np.cumsum(powers)])
     windows = (sums[width:] - sums[:-width]) / width
-    return decibels_of(float(np.sqrt(max(0.0, windows.min()))))
+    return to_decibels(float(np.sqrt(max(0.0, windows.min()))))
 
 
 def _silence_at_ends(powers: FloatArray, rms: float) -> tuple[float, float]:

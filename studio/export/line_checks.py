@@ -45,7 +45,7 @@ class LineCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenLine:
     """Audio of a request, with its report."""
 
     request: SynthesisRequest
@@ -74,7 +74,7 @@ class LineRetries:
     def policy(self) -> CheckPolicy:
         return self._policy
 
-    async def check(self, spoken: Spoken) -> TakeCheck:
+    async def check(self, spoken: SpokenLine) -> TakeCheck:
         request = CheckRequest(
             samples=spoken.waveform.samples,
             sample_rate=spoken.waveform.sample_rate,
@@ -100,7 +100,7 @@ class LineRetries:
         )
         return await asyncio.wrap_future(self._service.submit(request))
 
-    async def speak(self, seed: int, speak: Callable[[int], Awaitable[Spoken]]) -> Attempts[Spoken]:
+    async def speak(self, seed: int, speak: Callable[[int], Awaitable[SpokenLine]]) -> Attempts[SpokenLine]:
         """Speak with ``seed``, and again with seeds derived from it, until a take is good enough."""
         return await speak_until_good(seed, self._policy, speak, self.check)
 

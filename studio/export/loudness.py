@@ -66,11 +66,11 @@ class LoudnessMeter:
     def integrated_lufs(self) -> float | None:
         """The loudness of all pieces so far, or None for silence. Audio shorter than a block is measured as a whole."""
         powers = self._block_powers()
-        powers = powers[powers > _power_of(_ABSOLUTE_GATE_LUFS)]
+        powers = powers[powers > _to_power(_ABSOLUTE_GATE_LUFS)]
         if not len(powers):
             return None
         powers = powers[powers > powers.mean() * 10.0 ** (_RELATIVE_GATE_LU / 10.0)]
-        return _lufs_of(float(powers.mean()))
+        return _to_lufs(float(powers.mean()))
 
     def _block_powers(self) -> FloatArray:
         hops = np.concatenate([np.zeros(0), *self._hop_powers])
@@ -116,17 +116,17 @@ def loudness_lufs(samples: Samples, sample_rate: int) -> float | None:
     return meter.integrated_lufs
 
 
-def _power_of(lufs: float) -> float:
+def _to_power(lufs: float) -> float:
     return float(10.0 ** ((lufs + 0.691) / 10.0))
 
 
-def _lufs_of(power: float) -> float:
+def _to_lufs(power: float) -> float:
     return -0.691 + 10.0 * math.log10(power)
 
 
 def true_peak_dbtp(samples: Samples) -> float:
     """Return the true peak of ``samples`` (n,) in dBTP."""
-    return decibels_of(float(_peaks_between(samples).max(initial=0.0)))
+    return to_decibels(float(_peaks_between(samples).max(initial=0.0)))
 
 
 class TruePeakMeter:
@@ -144,15 +144,15 @@ class TruePeakMeter:
     def finish(self) -> float:
         """Return the true peak of all pieces in dBTP. No piece can be added afterwards."""
         self.add(np.zeros(0, np.float32), is_last=True)
-        return decibels_of(self._peak)
+        return to_decibels(self._peak)
 
 
-def decibels_of(amplitude: float) -> float:
+def to_decibels(amplitude: float) -> float:
     """Return ``amplitude`` in decibels relative to full scale, at least -120."""
     return max(_MIN_DECIBELS, float(20.0 * np.log10(max(amplitude, 1e-12))))
 
 
-def amplitude_of(decibels: float) -> float:
+def to_amplitude(decibels: float) -> float:
     return float(10.0 ** (decibels / 20.0))
 
 
@@ -161,7 +161,7 @@ def limit(samples: Samples, sample_rate: int, ceiling_dbtp: float) -> Samples:
 
     The gain falls smoothly before a peak and recovers after it. The length does not change.
     """
-    ceiling = amplitude_of(ceiling_dbtp)
+    ceiling = to_amplitude(ceiling_dbtp)
     peaks = _peaks_beside(samples)
     if peaks.max(initial=0.0) <= ceiling:
         return samples

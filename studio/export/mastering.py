@@ -10,7 +10,7 @@ from studio.audio.encoding import SoundEncoding
 from studio.audio.resampling import Samples, resample_steeply
 from studio.audio.waveform import Waveform
 from studio.errors import UnusableSetting
-from studio.export.loudness import amplitude_of, limit, loudness_lufs
+from studio.export.loudness import limit, loudness_lufs, to_amplitude
 from studio.voices.loudness import FRAME_SECONDS, SILENCE_DBFS, frame_levels, loud_level
 
 MAX_LUFS, MIN_LUFS = -5.0, -40.0
@@ -117,7 +117,7 @@ def apply_loudness(
     gain_db = min(_MAX_GAIN_DB, aim - loudness)
     result = samples
     for _ in range(_MAX_CORRECTIONS):
-        amplified = samples * np.float32(amplitude_of(gain_db))
+        amplified = samples * np.float32(to_amplitude(gain_db))
         result = limit(amplified, sample_rate, target.true_peak_dbtp)
         reached = loudness_lufs(result, sample_rate)
         # Compensate for loudness lost in the limiter.

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.audio.m4b import M4B_SUFFIX
 from studio.errors import NothingToSpeak, UnusableSetting
-from studio.export.book import BookDetails, PlannedChapter, chapters_of
+from studio.export.book import BookDetails, PlannedChapter, plan_chapters
 from studio.export.joined_files import FilePer, JoinedFile, joined_files
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import (
@@ -374,7 +374,7 @@ def _chapters(
     work = settings.book.title or settings.project
     if not settings.is_by_chapter:
         return (PlannedChapter(ScriptChapter(), work, 0, len(items)),)
-    chapters = chapters_of(items, work)
+    chapters = plan_chapters(items, work)
     if not settings.has_chapter_files:
         return chapters
     pattern = NamePattern(settings.chapter_pattern, columns_of(items))

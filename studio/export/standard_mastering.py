@@ -22,7 +22,7 @@ from studio import paths
 from studio.audio.files import read_audio
 from studio.audio.resampling import Samples, resample_steeply
 from studio.export.levels import FRAMES_PER_SECOND, FramePowers
-from studio.export.loudness import FloatArray, LoudnessMeter, amplitude_of, decibels_of, limit
+from studio.export.loudness import FloatArray, LoudnessMeter, limit, to_amplitude, to_decibels
 from studio.export.standards import AudioStandard
 from studio.export.target_folder import writing
 
@@ -119,7 +119,7 @@ class StandardMastering:
         self._tone = np.zeros(1, np.float32)
         if standard.floor_dbfs is not None:
             # The attenuated pause and the room tone are equally loud, and together reach the floor.
-            self._quiet = amplitude_of(standard.floor_dbfs - 3.0)
+            self._quiet = to_amplitude(standard.floor_dbfs - 3.0)
             self._tone = _at_level(_generated_tone(sample_rate) if room_tone is None else _loop(room_tone), self._quiet)
 
     def master(self, body: SampleFile) -> Iterator[Samples]:
@@ -135,21 +135,21 @@ class StandardMastering:
     def _initial_gain_db(self, body: SampleFile) -> float:
         powers = body.powers()
         rms = float(np.sqrt(powers.mean())) if len(powers) else 0.0
-        return 0.0 if rms < 1e-6 else min(_MAX_GAIN_DB, self._standard.aim - decibels_of(rms))
+        return 0.0 if rms < 1e-6 else min(_MAX_GAIN_DB, self._standard.aim - to_decibels(rms))
 
     def _level(self, audio: Iterator[Samples]) -> float | None:
         if self._standard.aims_at_rms:
             frames = FramePowers(self._sample_rate)
             for samples in audio:
                 frames.add(samples)
-            return decibels_of(frames.rms) if frames.rms > 1e-6 else None
+            return to_decibels(frames.rms) if frames.rms > 1e-6 else None
         meter = LoudnessMeter(self._sample_rate)
         for samples in audio:
             meter.add(samples)
         return meter.integrated_lufs
 
     def _output(self, body: SampleFile, gain_db: float) -> Iterator[Samples]:
-        gain = np.float32(amplitude_of(gain_db))
+        gain = np.float32(to_amplitude(gain_db))
         frame_gains = self._frame_gains(body.powers(), gain_db)
         frame_samples = max(1, round(self._sample_rate / FRAMES_PER_SECOND))
         if self._head:
@@ -170,7 +170,7 @@ class StandardMastering:
         if self._standard.floor_dbfs is None or not len(powers):
             return None
         gains = np.ones(len(powers))
-        aim = self._quiet**2 / amplitude_of(gain_db) ** 2
+        aim = self._quiet**2 / to_amplitude(gain_db) ** 2
         for start, end in _pauses(powers):
             power = float(powers[start:end].mean())
             if power > aim:
@@ -184,13 +184,13 @@ class StandardMastering:
 
 def _pauses(powers: FloatArray) -> Iterator[tuple[int, int]]:
     """Yield the first and last frame of each pause, without the ends of the words around it."""
-    speech_db = decibels_of(float(np.sqrt(powers.mean())))
+    speech_db = to_decibels(float(np.sqrt(powers.mean())))
     width = min(_MIN_PAUSE_FRAMES, len(powers))  # level of the quietest pause
     windows = np.convolve(powers, np.full(width, 1 / width), "valid")
-    floor_db = decibels_of(float(np.sqrt(max(0.0, windows.min()))))
+    floor_db = to_decibels(float(np.sqrt(max(0.0, windows.min()))))
     nearest, farthest = _PAUSE_BELOW_SPEECH_DB
     gate_db = min(max(floor_db + _PAUSE_ABOVE_FLOOR_DB, speech_db - farthest), speech_db - nearest)
-    is_quiet = np.concatenate([[False], powers < amplitude_of(gate_db) ** 2, [False]])
+    is_quiet = np.concatenate([[False], powers < to_amplitude(gate_db) ** 2, [False]])
     changes = np.flatnonzero(np.diff(is_quiet.astype(np.int8)))
     for start, end in zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True):
         if end - start < _MIN_PAUSE_FRAMES:

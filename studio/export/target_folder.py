@@ -156,7 +156,7 @@ class Journal:
         """Append ``record`` and sync the journal to disk."""
         self._records.setdefault(record.file, []).append(record)
         with writing(self._path), self._path.open("a", encoding="utf-8", newline="\n") as journal:
-            journal.write(_line_of(record))
+            journal.write(_json_line(record))
             journal.flush()
             os.fsync(journal.fileno())
 
@@ -179,12 +179,12 @@ class Journal:
             for file, records in self._records.items()
             if (kept := [record for record in records if record.describes(self._target / file)])
         }
-        content = "".join(_line_of(each) for kept in self._records.values() for each in kept)
+        content = "".join(_json_line(each) for kept in self._records.values() for each in kept)
         with writing(self._path), atomic_path(self._path) as part:
             part.write_text(content, "utf-8")
 
 
-def _line_of(record: FileRecord) -> str:
+def _json_line(record: FileRecord) -> str:
     return json.dumps(asdict(record), ensure_ascii=False) + "\n"
 
 
@@ -213,12 +213,12 @@ class TargetFolder:
     def __init__(self, folder: Path, journal: Journal) -> None:
         self._folder = folder
         self._journal = journal
-        self.in_the_way: tuple[PurePosixPath, ...] = ()
+        self.conflicting_files: tuple[PurePosixPath, ...] = ()
 
     def open(self, origins: Mapping[PurePosixPath, Origin], *, replaces_files: bool) -> None:
         """Create the folders and check that all files can be written, before lines are spoken.
 
-        ``origins`` maps each file to its origin. Raise ``CannotWrite`` or ``DiskFull``. ``in_the_way`` then lists the
+        ``origins`` maps each file to its origin. Raise ``CannotWrite`` or ``DiskFull``. ``conflicting_files`` then lists the
         files of other scripts or programs, if these are the reason.
         """
         for folder in {self._folder, *((self._folder / file).parent for file in origins)}:
@@ -232,7 +232,7 @@ class TargetFolder:
                     "{path} is not an ordinary file.", remedy="Choose another folder.", path=self._folder / file
                 )
         if foreign and not replaces_files:
-            self.in_the_way = foreign
+            self.conflicting_files = foreign
             raise CannotWrite(
                 "{file} already exists in {folder}: from another script or other lines, or changed since."
                 if len(foreign) == 1

@@ -92,7 +92,7 @@ def uncast_characters(lines: Iterable[Line], voices: LibraryNames) -> frozenset[
     )
 
 
-def roles_of(lines: Iterable[Line], cast: Cast, voices: LibraryNames) -> tuple[Role, ...]:
+def collect_roles(lines: Iterable[Line], cast: Cast, voices: LibraryNames) -> tuple[Role, ...]:
     """Return the characters of ``lines``, those with the most lines first."""
     groups: dict[str, list[Line]] = {}
     for line in lines:

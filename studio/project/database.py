@@ -199,7 +199,7 @@ def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 def _schema_problem(connection: sqlite3.Connection) -> Message | None:
     """Return the first difference between the tables of a file and those of a project, or None."""
-    own_tables = _tables_of(sqlite.schema_version(connection))
+    own_tables = _schema_tables(sqlite.schema_version(connection))
     tables: dict[str, str] = {}
     for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):
         if kind == "view":
@@ -215,7 +215,7 @@ def _schema_problem(connection: sqlite3.Connection) -> Message | None:
 
 
 @cache
-def _tables_of(version: int) -> dict[str, str]:
+def _schema_tables(version: int) -> dict[str, str]:
     """Return the definition of each table in schema ``version``."""
     with contextlib.closing(sqlite.connect(":memory:")) as model:
         sqlite.migrate(model, _MIGRATIONS[:version])

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Unwritten:
+class PendingChanges:
     """Changes that are only in memory, with the write error. Saving the project includes them."""
 
     num_changes: int
@@ -30,7 +30,7 @@ class DraftWriter:
     """Writer of one open project, which holds its lock during each call. No method raises: see ``unwritten``."""
 
     def __init__(self, storage: Storage, script: Script) -> None:
-        self.unwritten: Unwritten | None = None
+        self.unwritten: PendingChanges | None = None
         self._storage = storage
         self._written = script
         self._unconfirmed: tuple[str, Path] | None = None
@@ -43,7 +43,7 @@ class DraftWriter:
         except StudioError as error:
             if self.unwritten is None:
                 _log.warning("changes are kept in memory: %s", error)
-            self.unwritten = Unwritten(_num_differences(self._written, script), error)
+            self.unwritten = PendingChanges(_num_differences(self._written, script), error)
         else:
             self._written, self.unwritten = script, None
 

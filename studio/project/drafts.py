@@ -81,7 +81,7 @@ class WorkingCopy:
         return working_copy
 
     @classmethod
-    def adopt(cls, path: Path, *, wait_seconds: float = 0.0) -> WorkingCopy:
+    def open_existing(cls, path: Path, *, wait_seconds: float = 0.0) -> WorkingCopy:
         """Open a recoverable working copy. Raise ``ProjectInUse`` if it stays open elsewhere for ``wait_seconds``."""
         database.require_project(path)
         with database.translate_errors(path), contextlib.ExitStack() as undo:
@@ -136,7 +136,7 @@ def _summary(path: Path, on_damage: Callable[[StudioError], object]) -> Draft | 
         last_changed = _last_changed(path)
         if last_changed is None:
             return None
-        working_copy = WorkingCopy.adopt(path)
+        working_copy = WorkingCopy.open_existing(path)
     except ProjectInUse:
         return None
     except UnreadableProject as error:

@@ -56,7 +56,7 @@ def voice_key(voice: Voice) -> str:
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:_KEY_LETTERS]
 
 
-def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
+def map_voice_keys(voices: Iterable[Voice]) -> VoiceKeys:
     """Return the keys of ``voices`` by the ``name_key`` of each of their names."""
     keys: dict[str, str] = {}
     for voice in voices:

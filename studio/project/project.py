@@ -21,7 +21,7 @@ from studio.project import database
 from studio.project.changes import AddTake, Change
 from studio.project.check_records import evidence_from
 from studio.project.dictionary import PronunciationDictionary
-from studio.project.draft_writer import DraftWriter, Unwritten
+from studio.project.draft_writer import DraftWriter, PendingChanges
 from studio.project.drafts import LOCK_WAIT_SECONDS, Draft, WorkingCopy, created_at
 from studio.project.fingerprint import VoiceKeys, fingerprint, voice_matches
 from studio.project.lines import Line, LineState, new_id
@@ -88,7 +88,7 @@ class Project:
         Raise ``ProjectInUse`` or ``UnreadableProject``.
         """
         path = draft.path if isinstance(draft, Draft) else draft
-        working_copy = WorkingCopy.adopt(path, wait_seconds=LOCK_WAIT_SECONDS)
+        working_copy = WorkingCopy.open_existing(path, wait_seconds=LOCK_WAIT_SECONDS)
         try:
             project = cls(working_copy)
             project._adopt_recordings()
@@ -248,7 +248,7 @@ class Project:
             return inverse
 
     @property
-    def unwritten(self) -> Unwritten | None:
+    def unwritten(self) -> PendingChanges | None:
         """Changes that could not be written, or None. The next change and ``write_again`` write them if possible."""
         return self._draft_writer.unwritten
 

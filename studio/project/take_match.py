@@ -17,7 +17,7 @@ class TakeMatch(Enum):
     OLDER_TEXT = "older-text"
 
 
-def match_of(project: Project, take: Take) -> TakeMatch:
+def compare_take(project: Project, take: Take) -> TakeMatch:
     """Compare a take of ``project`` with its line. A converted recording has no text to compare."""
     if project.is_current(take):
         return TakeMatch.CURRENT

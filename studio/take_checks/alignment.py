@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from studio.pipeline.request import SentenceEvidence
-from studio.take_checks.words import Word, words_of
+from studio.take_checks.words import Word, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def aligned_segments(evidence: SentenceEvidence) -> list[AlignedSegment]:
 
 def _owners(evidence: SentenceEvidence) -> list[tuple[Word | None, int, int]]:
     """Return the segments as (word, first piece, last piece). A piece belongs to the word of its first letter."""
-    words = words_of(evidence.spoken_text)
+    words = split_words(evidence.spoken_text)
     owners: list[tuple[Word | None, int, int]] = []
     offset = 0
     for index, piece in enumerate(evidence.text_pieces):

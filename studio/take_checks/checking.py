@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from studio.errors import StudioError
-from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, combined, fused, verdict_of
+from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, choose_verdict, combined, fused
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures
 from studio.take_checks.requests import CheckRequest
 from studio.take_checks.sound import FRAME_SECONDS, Sound, analysed
@@ -18,8 +18,8 @@ from studio.take_checks.sound_check import sound_problems
 from studio.take_checks.speaker import ENCODER_FILE, Likeness, LikenessMeter
 from studio.take_checks.speaker_check import speaker_problems
 from studio.take_checks.text_check import check_text
-from studio.take_checks.token_check import length_problems, pace_of, token_problems
-from studio.take_checks.words import pauses_of
+from studio.take_checks.token_check import length_problems, measure_pace, token_problems
+from studio.take_checks.words import pause_times
 
 _log = logging.getLogger(__name__)
 _open_meter = lru_cache(maxsize=2)(LikenessMeter)
@@ -42,7 +42,7 @@ def check_take(request: CheckRequest, recognizer: TextCheck | None = None) -> Ta
     recognized = recognizer(request) if recognizer else TextFindings()
     likeness, error_code = _likeness(request)
     measures = _measures(request, sound, likeness)
-    from_sound = sound_problems(sound, phrases, pauses_of(request.text, aligned.words), request.earlier_takes)
+    from_sound = sound_problems(sound, phrases, pause_times(request.text, aligned.words), request.earlier_takes)
     others = [*from_sound, *token_problems(request.evidence)]
     others += length_problems(measures.pace if measures else 0.0, sound.seconds, request.earlier_takes)
     others += speaker_problems(likeness, sound.seconds, request.earlier_takes)
@@ -50,7 +50,7 @@ def check_take(request: CheckRequest, recognizer: TextCheck | None = None) -> Ta
     problems = combined(fused(aligned, recognized), tuple(others))
     reported = tuple(problem for problem in problems if problem.confidence >= LIMITS[request.strictness].doubtful)
     return TakeCheck(
-        verdict=verdict_of(reported, request.strictness),
+        verdict=choose_verdict(reported, request.strictness),
         problems=reported,
         similarity=likeness.similarity if likeness else None,
         word_error_rate=recognized.word_error_rate,
@@ -79,7 +79,7 @@ def _measures(request: CheckRequest, sound: Sound, likeness: Likeness | None) ->
     texts = [each.spoken_text for each in request.evidence] or [request.text]
     seconds = float(sound.is_sounding.sum()) * FRAME_SECONDS
     return TakeMeasures(
-        pace=round(pace_of(texts, seconds, request.speed), 3),
+        pace=round(measure_pace(texts, seconds, request.speed), 3),
         level_dbfs=round(sound.loud_dbfs, 1),
         bandwidth_hz=round(sound.bandwidth_hz),
         similarity=round(likeness.similarity, 3) if likeness else None,

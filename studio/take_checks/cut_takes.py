@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from studio.take_checks.findings import verdict_of
+from studio.take_checks.findings import choose_verdict
 from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
 
@@ -29,5 +29,5 @@ def check_after_cuts(check: TakeCheck, time_after: Callable[[float], float], str
             problems.append(replace(problem, from_seconds=start, to_seconds=end))
     verdict = check.verdict
     if len(problems) < len(check.problems) and verdict is not Verdict.NOT_CHECKED:
-        verdict = verdict_of(tuple(problems), strictness)
+        verdict = choose_verdict(tuple(problems), strictness)
     return replace(check, verdict=verdict, problems=tuple(problems), words=words)

@@ -22,7 +22,7 @@ from studio.take_checks.recognizers.opening import open_recognizer
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples, unrecognized_voice
 from studio.take_checks.records import TakeCheck, Transcript, Verdict
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
-from studio.take_checks.units import is_character, language_of, spoken_units
+from studio.take_checks.units import choose_language, is_character, spoken_units
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class TakeCheckEngine:
 
     def transcribe(self, request: TranscriptRequest) -> Transcript:
         """Transcribe a recording. Raise the errors of ``choose`` and of the recogniser, such as ``UnrecognizedVoice``."""
-        language = language_of(request.language, request.typed).value if request.language or request.typed else "en"
+        language = choose_language(request.language, request.typed).value if request.language or request.typed else "en"
         recognizer = self._recognizer(request.recognizer, language)
         samples = at_recognizer_rate(request.samples, request.sample_rate)
         heard = recognizer.transcribe(samples, language)
@@ -83,7 +83,7 @@ class TakeCheckEngine:
 
     def _findings(self, request: CheckRequest) -> TextFindings:
         """Compare a take with its text. See ``TextCheck``."""
-        language = language_of(request.language, request.text).value
+        language = choose_language(request.language, request.text).value
         try:
             # Only takes of a model have evidence; other recordings are unknown to its recogniser.
             folder = request.model_folder if request.evidence else None

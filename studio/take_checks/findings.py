@@ -94,7 +94,7 @@ _MAX_WORD_SECONDS = 0.6
 _MAX_RECOGNIZED = 0.95
 
 
-def verdict_of(problems: tuple[Problem, ...], strictness: Strictness) -> Verdict:
+def choose_verdict(problems: tuple[Problem, ...], strictness: Strictness) -> Verdict:
     """Return the verdict on a take with these problems."""
     limits = LIMITS[strictness]
     worst = max((problem.confidence for problem in problems), default=0.0)

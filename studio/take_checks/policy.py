@@ -88,7 +88,7 @@ def quality_key(check: TakeCheck | None) -> tuple[float, ...]:
     return (_ORDER.index(check.verdict), weight, check.word_error_rate or 0.0, -similarity)
 
 
-def best_of(checks: Sequence[TakeCheck | None]) -> int:
+def find_best(checks: Sequence[TakeCheck | None]) -> int:
     """Return the index of the best check; the first one of equals."""
     return min(range(len(checks)), key=lambda index: quality_key(checks[index]))
 
@@ -107,7 +107,7 @@ class Attempts(Generic[_Spoken]):
 
     @property
     def best(self) -> int:
-        return best_of(self.checks)
+        return find_best(self.checks)
 
     @property
     def best_spoken(self) -> _Spoken:

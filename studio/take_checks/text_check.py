@@ -24,7 +24,7 @@ from studio.take_checks.findings import TextFindings
 from studio.take_checks.records import Problem, ProblemKind, WordTime
 from studio.take_checks.sound import FRAME_SECONDS, BoolArray, Sound, runs
 from studio.take_checks.units import is_character
-from studio.take_checks.words import Word, words_of, written_words
+from studio.take_checks.words import Word, split_words, written_words
 
 # Heads that follow the text attend to the part whose speech begins one token later.
 _LEAD_TOKENS = 1.0
@@ -91,17 +91,17 @@ class _WordMeasures:
 
 def check_text(text: str, evidence: Sequence[SentenceEvidence], sound: Sound) -> TextFindings:
     """Compare the alignment of a take with its text. Without an alignment, there are no findings."""
-    written = words_of(text)
+    written = split_words(text)
     sentences = [(each, aligned_segments(each)) for each in evidence]
     if not written or not any(segments for _, segments in sentences):
         return TextFindings()
-    spoken = [word for each in evidence for word in words_of(each.spoken_text)]
+    spoken = [word for each in evidence for word in split_words(each.spoken_text)]
     owners = written_words(written, spoken)
     problems: list[Problem] = []
     times: dict[int, tuple[float, float]] = {}
     offset = 0
     for each, segments in sentences:
-        words = words_of(each.spoken_text)
+        words = split_words(each.spoken_text)
         if segments:
             sentence = _Sentence(
                 each, segments, sound, [written[owner] for owner in owners[offset : offset + len(words)]]

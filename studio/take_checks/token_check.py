@@ -56,7 +56,7 @@ def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]
     return [Problem(ProblemKind.ODD_LENGTH, 0.0, seconds, confidence=confidence)] if confidence >= 0.3 else []
 
 
-def pace_of(spoken_texts: Sequence[str], sounding_seconds: float, speed: float) -> float:
+def measure_pace(spoken_texts: Sequence[str], sounding_seconds: float, speed: float) -> float:
     """Return the duration of the speech, without silence, relative to that of average speech of this text."""
     expected = 0.0
     for text in spoken_texts:

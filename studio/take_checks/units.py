@@ -46,7 +46,7 @@ class SpokenUnit:
 def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
     """Return what is spoken of ``text``. An empty ``language`` is detected."""
     masked = _masked(text)
-    main = language_of(language, masked)
+    main = choose_language(language, masked)
     units: list[SpokenUnit] = []
     start = 0
     for end in [*cut_points(masked, main), len(masked)]:
@@ -61,7 +61,7 @@ def heard_text(text: str) -> str:
     return " ".join(unit.text for unit in _written_units(text, 0))
 
 
-def language_of(tag: str, text: str) -> Language:
+def choose_language(tag: str, text: str) -> Language:
     """Return the language with this tag; Cantonese is written like Chinese. An unknown or empty tag is detected."""
     plain = tag.casefold().partition("-")[0]
     plain = "zh" if plain == "yue" else plain

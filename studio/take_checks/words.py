@@ -31,7 +31,7 @@ class Word:
     end: int
 
 
-def words_of(text: str) -> list[Word]:
+def split_words(text: str) -> list[Word]:
     """Return the words of ``text``; in Chinese and Japanese, each character is one."""
     return [Word(match.group(), *match.span()) for match in _WORD.finditer(text)]
 
@@ -54,7 +54,7 @@ def written_words(written: Sequence[Word], spoken: Sequence[Word]) -> list[int]:
     return indices
 
 
-def pauses_of(text: str, words: Sequence[WordTime]) -> list[float]:
+def pause_times(text: str, words: Sequence[WordTime]) -> list[float]:
     """Return the times at which punctuation in ``text`` allows a pause."""
     pauses = []
     for before, after in pairwise(words):

@@ -7,9 +7,9 @@ import pytest
 
 from studio.audio.joining import (
     CROSSFADE_SECONDS,
-    at_level_of,
     cross_over,
     joined,
+    match_level,
     quiet_place,
     replace_part,
     share_at_time,
@@ -87,17 +87,17 @@ def test_short_pieces_overlap_by_their_own_length() -> None:
 
 def test_a_part_gets_the_level_of_the_rest(speech: Samples) -> None:
     quiet = tone(0.7, level=0.07)
-    matched = at_level_of(quiet, speech, tone(0.5, level=0.01), sample_rate=RATE)
+    matched = match_level(quiet, speech, tone(0.5, level=0.01), sample_rate=RATE)
     assert np.abs(matched).max() == pytest.approx(0.2, rel=0.02)
-    replaced = at_level_of(quiet, silence(1.0), tone(0.5, level=0.1), sample_rate=RATE)
+    replaced = match_level(quiet, silence(1.0), tone(0.5, level=0.1), sample_rate=RATE)
     assert np.abs(replaced).max() == pytest.approx(0.1, rel=0.02)
-    np.testing.assert_array_equal(at_level_of(quiet, silence(1.0), silence(1.0), sample_rate=RATE), quiet)
+    np.testing.assert_array_equal(match_level(quiet, silence(1.0), silence(1.0), sample_rate=RATE), quiet)
 
 
 def test_a_part_never_clips() -> None:
     peaky = tone(0.7, level=0.01)
     peaky[1000] = 0.9
-    assert np.abs(at_level_of(peaky, tone(1.0, level=0.9), silence(0.1), sample_rate=RATE)).max() <= 0.991
+    assert np.abs(match_level(peaky, tone(1.0, level=0.9), silence(0.1), sample_rate=RATE)).max() <= 0.991
 
 
 def test_silence_around_a_part_is_removed() -> None:

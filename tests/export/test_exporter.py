@@ -315,8 +315,8 @@ def test_files_of_another_script_are_not_replaced_without_permission(
     exporter = export.exporter(**options, sample_rate=48_000, origin=Origin(("file:two",)))
     with pytest.raises(CannotWrite, match="from another script"):
         exporter.run()
-    assert str(exporter.files_in_the_way[0]) == NAMES[0]
-    assert len(exporter.files_in_the_way) == (4 if options else 1)
+    assert str(exporter.conflicting_files[0]) == NAMES[0]
+    assert len(exporter.conflicting_files) == (4 if options else 1)
     assert {name: (export.target / name).read_bytes() for name in export.files()} == before
     export(**options, sample_rate=48_000, origin=Origin(("file:two",)), replaces_files=True)
     assert (export.target / NAMES[0]).read_bytes() != before[NAMES[0]]

@@ -8,7 +8,7 @@ from studio.project.casting import (
     LibraryNames,
     cast_lines,
     casting_change,
-    roles_of,
+    collect_roles,
     uncast_characters,
     with_suggestions,
 )
@@ -54,16 +54,16 @@ def test_roles_are_counted_with_a_line_of_theirs() -> None:
         line(4, character="Mira", is_spoken=False),
         line(5, voice="Ada"),
     ]
-    mira, bandit = roles_of(lines, {}, VOICES)
+    mira, bandit = collect_roles(lines, {}, VOICES)
     assert (mira.name, mira.line_ids, mira.sample) == ("Mira", ("l1", "l3"), "Line number 3 of the script.")
     assert mira.member == CastMember("Ada")
     assert (bandit.name, bandit.member) == ("Bandit", CastMember())
-    assert roles_of(lines, {"mira": CastMember("max", HAPPY)}, VOICES)[0].member == CastMember("Max", HAPPY)
+    assert collect_roles(lines, {"mira": CastMember("max", HAPPY)}, VOICES)[0].member == CastMember("Max", HAPPY)
 
 
 def test_suggested_voices_differ_where_possible() -> None:
     lines = [line(number, character=name) for number, name in enumerate(["A", "B", "max", "C", "D"])]
-    roles = with_suggestions(roles_of(lines, {}, VOICES), {"b", "max", "c", "d"}, VOICES)
+    roles = with_suggestions(collect_roles(lines, {}, VOICES), {"b", "max", "c", "d"}, VOICES)
     assert [role.member.voice for role in roles] == [None, "Ada", "Max", "Linda", "Ada"]
     assert with_suggestions(roles, {"b"}, LibraryNames([])) == roles
 
@@ -77,7 +77,7 @@ def test_casting_is_one_change_of_lines_and_project() -> None:
         line(5, voice="Ada"),
     )
     script = Script(lines=lines)
-    roles = roles_of(lines, {}, VOICES)
+    roles = collect_roles(lines, {}, VOICES)
     change = casting_change(script, roles, {"mira": CastMember("Max", WHISPER), "bandit": CastMember("Linda")})
     assert change is not None
     cast, inverse = change.apply(script)
@@ -86,7 +86,7 @@ def test_casting_is_one_change_of_lines_and_project() -> None:
     assert cast.lines[3].character == "Bandit"
     assert cast.details.cast == {"mira": CastMember("Max", WHISPER), "bandit": CastMember("Linda")}
     assert inverse.apply(cast)[0] == script
-    roles = roles_of(cast.lines, cast.details.cast, VOICES)
+    roles = collect_roles(cast.lines, cast.details.cast, VOICES)
     again = casting_change(cast, roles, {"mira": CastMember("Max")})
     assert again is not None
     recast, _ = again.apply(cast)
@@ -97,6 +97,6 @@ def test_casting_is_one_change_of_lines_and_project() -> None:
 def test_a_role_without_voice_keeps_the_voices_of_its_lines() -> None:
     lines = (line(1, character="Mira", voice="Ada"), line(2, character="Mira", voice="Max"))
     script = Script(lines=lines, details=ProjectDetails(title="A Book"))
-    (role,) = roles_of(lines, {}, VOICES)
+    (role,) = collect_roles(lines, {}, VOICES)
     assert role.member == CastMember()
     assert casting_change(script, [role], {"mira": CastMember()}) is None

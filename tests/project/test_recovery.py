@@ -211,7 +211,7 @@ def test_a_draft_that_another_window_only_looks_at_is_recovered(drafts: Path) ->
     project.apply(InsertLines(0, (Line(id="a", text="Words."),)))
     project.close(keeps_draft=True)
     # A window that has just been started locks each draft while it reads it.
-    looked_at = WorkingCopy.adopt(project.draft_path)
+    looked_at = WorkingCopy.open_existing(project.draft_path)
     threading.Timer(0.3, lambda: looked_at.close(keeps_draft=True)).start()
     with Project.recover(project.draft_path) as recovered:
         assert [line.text for line in recovered.lines] == ["Words."]

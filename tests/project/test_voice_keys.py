@@ -10,7 +10,7 @@ import pytest
 from project_samples import RATE, parameters
 
 from studio.project.changes import AddTake, EditLines, InsertLines
-from studio.project.fingerprint import keys_of, voice_key, voice_matches
+from studio.project.fingerprint import map_voice_keys, voice_key, voice_matches
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.voices.voice import Voice
@@ -32,7 +32,7 @@ SPOKEN = parameters(voice_name="Ann", voice_key=voice_key(ANN))
     ],
 )
 def test_an_unchanged_voice_matches(voices: list[Voice]) -> None:
-    assert voice_matches(LINE, SPOKEN, keys_of(voices))
+    assert voice_matches(LINE, SPOKEN, map_voice_keys(voices))
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_an_unchanged_voice_matches(voices: list[Voice]) -> None:
     [replace(ANN, transcript="What Ann said."), replace(ANN, transcript=None), replace(ANN, sha256="ef" * 32)],
 )
 def test_another_clip_or_transcript_does_not_match(voice: Voice) -> None:
-    assert not voice_matches(LINE, SPOKEN, keys_of([voice]))
+    assert not voice_matches(LINE, SPOKEN, map_voice_keys([voice]))
 
 
 def test_another_voice_or_none_does_not_match() -> None:
-    keys = keys_of([ANN, BOB])
+    keys = map_voice_keys([ANN, BOB])
     assert not voice_matches(replace(LINE, voice="Bob"), SPOKEN, keys)
     assert not voice_matches(replace(LINE, voice="Carl"), SPOKEN, keys)
     assert not voice_matches(replace(LINE, voice=None), SPOKEN, keys)
 
 
 def test_a_renamed_voice_matches() -> None:
-    assert voice_matches(replace(LINE, voice="Anna"), SPOKEN, keys_of([replace(ANN, name="Anna")]))
+    assert voice_matches(replace(LINE, voice="Anna"), SPOKEN, map_voice_keys([replace(ANN, name="Anna")]))
 
 
 def test_bundled_voices_are_compared_by_name() -> None:
@@ -68,8 +68,8 @@ def test_voice_keys_are_stored_in_the_project(tmp_path: Path) -> None:
         project.save(tmp_path / "a.timbre")
     with Project.open(tmp_path / "a.timbre", tmp_path / "drafts") as project:
         assert project.state_of("a") is LineState.READY
-        project.voice_keys = keys_of([replace(ANN, name="Anna")])
+        project.voice_keys = map_voice_keys([replace(ANN, name="Anna")])
         project.apply(EditLines({"a": {"voice": "Anna"}}))
         assert project.state_of("a") is LineState.READY
-        project.voice_keys = keys_of([replace(ANN, name="Anna", transcript="Mended.")])
+        project.voice_keys = map_voice_keys([replace(ANN, name="Anna", transcript="Mended.")])
         assert project.state_of("a") is LineState.OUTDATED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.take_checks.findings import TextFindings, combined, fused, verdict_of
+from studio.take_checks.findings import TextFindings, choose_verdict, combined, fused
 from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
 from studio.take_checks.records import Problem, ProblemKind, Verdict, WordTime
 from studio.take_checks.requests import Strictness
@@ -23,12 +23,12 @@ def problem(kind: ProblemKind, start: float, confidence: float) -> Problem:
     ],
 )
 def test_strictness_decides_whether_a_probable_problem_counts(strictness: Strictness, verdict: Verdict) -> None:
-    assert verdict_of((problem(ProblemKind.LOOP, 1.0, 0.6),), strictness) is verdict
+    assert choose_verdict((problem(ProblemKind.LOOP, 1.0, 0.6),), strictness) is verdict
 
 
 def test_a_take_without_problems_is_good_and_a_certain_problem_makes_it_bad() -> None:
-    assert verdict_of((), Strictness.STRICT) is Verdict.GOOD
-    assert verdict_of((problem(ProblemKind.CUT_END, 1.0, 0.97),), Strictness.LENIENT) is Verdict.BAD
+    assert choose_verdict((), Strictness.STRICT) is Verdict.GOOD
+    assert choose_verdict((problem(ProblemKind.CUT_END, 1.0, 0.97),), Strictness.LENIENT) is Verdict.BAD
 
 
 def test_two_checks_that_agree_are_surer_than_each_of_them() -> None:
@@ -74,10 +74,10 @@ def test_what_only_the_alignment_finds_must_be_more_certain(kind: ProblemKind, c
 def test_one_wrong_word_that_only_the_recogniser_hears_counts_if_the_check_is_strict() -> None:
     school = Problem(ProblemKind.WRONG_WORDS, 2.08, 2.7, "school", 1.0, 38, 44)
     (found,) = fuse((), (school,))
-    assert verdict_of((found,), Strictness.NORMAL) is Verdict.GOOD
-    assert verdict_of((found,), Strictness.STRICT) is Verdict.DOUBTFUL
+    assert choose_verdict((found,), Strictness.NORMAL) is Verdict.GOOD
+    assert choose_verdict((found,), Strictness.STRICT) is Verdict.DOUBTFUL
     several = Problem(ProblemKind.WRONG_WORDS, 0.39, 0.95, "wrote a long letter", 1.0, 4, 23)
-    assert verdict_of(fuse((), (several,)), Strictness.NORMAL) is Verdict.DOUBTFUL
+    assert choose_verdict(fuse((), (several,)), Strictness.NORMAL) is Verdict.DOUBTFUL
 
 
 @pytest.mark.parametrize("kind", [ProblemKind.WRONG_WORDS, ProblemKind.MISSING_WORDS])

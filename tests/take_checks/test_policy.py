@@ -12,7 +12,7 @@ from studio.take_checks.policy import (
     CheckMode,
     CheckPolicy,
     ProjectCheckPolicy,
-    best_of,
+    find_best,
     quality_key,
     retry_seed,
     speak_until_good,
@@ -44,14 +44,14 @@ def test_seeds_of_retries_follow_from_the_seed_of_the_line() -> None:
 def test_better_takes_come_first() -> None:
     checks = [NOT_CHECKED, None, MISSING, CLIPPED, DOUBTFUL, GOOD]
     assert sorted(checks, key=quality_key) == [GOOD, DOUBTFUL, CLIPPED, MISSING, NOT_CHECKED, None]
-    assert best_of([MISSING, GOOD, GOOD]) == 1, "the first one of equals"
+    assert find_best([MISSING, GOOD, GOOD]) == 1, "the first one of equals"
 
 
 def test_takes_with_the_same_verdict_are_compared_by_words_and_voice() -> None:
     worse = replace(GOOD, word_error_rate=0.1, similarity=0.9)
     better = replace(GOOD, word_error_rate=0.0, similarity=0.7)
     closer = replace(GOOD, word_error_rate=0.0, similarity=0.8)
-    assert best_of([worse, better, closer]) == 2
+    assert find_best([worse, better, closer]) == 2
 
 
 def test_only_takes_that_need_review_are_spoken_again() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from studio.pipeline.request import SentenceEvidence
 from studio.take_checks.records import ProblemKind, TakeMeasures
-from studio.take_checks.token_check import length_problems, pace_of, token_problems
+from studio.take_checks.token_check import length_problems, measure_pace, token_problems
 
 
 def evidence(tokens: list[int], **changes: object) -> SentenceEvidence:
@@ -53,5 +53,5 @@ def test_pace_is_compared_only_with_enough_takes() -> None:
 
 def test_speed_does_not_change_the_pace() -> None:
     texts = ["The harbour was quiet that morning."]
-    assert pace_of(texts, 2.0, 1.0) == pace_of(texts, 1.0, 2.0)
-    assert pace_of(["..."], 2.0, 1.0) == 0.0
+    assert measure_pace(texts, 2.0, 1.0) == measure_pace(texts, 1.0, 2.0)
+    assert measure_pace(["..."], 2.0, 1.0) == 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.take_checks.records import WordTime
-from studio.take_checks.words import pauses_of, words_of, written_words
+from studio.take_checks.words import pause_times, split_words, written_words
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from studio.take_checks.words import pauses_of, words_of, written_words
     ],
 )
 def test_spoken_words_belong_to_written_ones(written: str, spoken: str, expected: list[str] | None) -> None:
-    own, said = words_of(written), words_of(spoken)
+    own, said = split_words(written), split_words(spoken)
     owners = written_words(own, said)
     assert len(owners) == len(said)
     assert owners == sorted(owners)
@@ -29,8 +29,8 @@ def test_spoken_words_belong_to_written_ones(written: str, spoken: str, expected
 
 
 def test_texts_without_words() -> None:
-    assert words_of("… – !") == []
-    assert written_words([], words_of("a b")) == []
+    assert split_words("… – !") == []
+    assert written_words([], split_words("a b")) == []
 
 
 def test_pauses_are_allowed_at_punctuation() -> None:
@@ -41,4 +41,4 @@ def test_pauses_are_allowed_at_punctuation() -> None:
         WordTime("know", 0.8, 1.2, 7, 11),
         WordTime("now", 1.3, 1.6, 12, 15),
     ]
-    assert pauses_of(text, words) == [0.4, 0.7]
+    assert pause_times(text, words) == [0.4, 0.7]

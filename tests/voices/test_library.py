@@ -26,7 +26,7 @@ from studio.errors import (
     VoiceExists,
     VoiceNotFound,
 )
-from studio.project.fingerprint import keys_of, voice_key
+from studio.project.fingerprint import map_voice_keys, voice_key
 from studio.voices import database
 from studio.voices.library import VoiceLibrary
 
@@ -175,7 +175,7 @@ def test_a_renamed_bundled_voice_is_found_by_either_name(library: VoiceLibrary, 
     again = VoiceLibrary(tmp_path / "voices", built_in=built_in)
     assert again.get("PORT") == again.get("harbour") == renamed
     assert voice_key(renamed) == voice_key(before), "takes stay up to date"
-    assert keys_of([renamed]) == {"port": voice_key(before), "harbour": voice_key(before)}
+    assert map_voice_keys([renamed]) == {"port": voice_key(before), "harbour": voice_key(before)}
     for taken in ("port", "Harbour"):
         with pytest.raises(VoiceExists):
             library.add(CLIP, taken)

@@ -20,7 +20,7 @@ from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import source_tokens
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
-from studio.take_checks.policy import DEFAULT_RETRIES, best_of
+from studio.take_checks.policy import DEFAULT_RETRIES, find_best
 from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import CheckRequest
 from training.corpus import flite
@@ -205,7 +205,7 @@ def _script_after_retries(results: Checked, random: np.random.Generator) -> tupl
         while takes[-1][1].verdict is not Verdict.GOOD and len(takes) <= DEFAULT_RETRIES:
             takes.append(natural[int(random.integers(len(natural)))])
         retried += len(takes) > 1
-        wrong_after += not takes[best_of([check for _, check in takes])][0]
+        wrong_after += not takes[find_best([check for _, check in takes])][0]
     return wrong_before, retried, wrong_after
 
 

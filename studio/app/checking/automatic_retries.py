@@ -13,7 +13,7 @@ from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.project.changes import Change, ChooseTake, CompositeChange
 from studio.project.dubbing import FitOptions, overrun_seconds, plan_fit, stretches
 from studio.project.takes import Take
-from studio.take_checks.policy import CheckPolicy, best_of
+from studio.take_checks.policy import CheckPolicy, find_best
 
 
 @dataclass(slots=True, eq=False)
@@ -142,7 +142,7 @@ class AutomaticRetries(QObject):
     def _best_take(self, group: _Group) -> Take | None:
         script = self._editor.script
         takes = [script.take(take_id) for take_id in group.take_ids if take_id in script.line_of_take]
-        return takes[best_of([take.check for take in takes])] if takes else None
+        return takes[find_best([take.check for take in takes])] if takes else None
 
     def _forget(self) -> None:
         self._groups.clear()

@@ -20,7 +20,7 @@ from studio.project.changes import AcceptTakes, Change, ChooseTake, CompositeCha
 from studio.project.lines import Line
 from studio.project.script import Script
 from studio.project.takes import Take
-from studio.take_checks.policy import best_of
+from studio.take_checks.policy import find_best
 
 
 class ReviewController(QObject):
@@ -79,7 +79,7 @@ class ReviewController(QObject):
             takes = self._takes_of(line)
             if line.is_locked or not any(take.check is not None for take in takes):
                 continue
-            best = takes[best_of([take.check for take in takes])]
+            best = takes[find_best([take.check for take in takes])]
             if best.id != line.chosen_take:
                 changes.append(ChooseTake(line.id, best.id))
         if changes:

@@ -142,7 +142,7 @@ class ResultPage(QWidget):
         self.show_lines.setVisible(bool(task.failures))
         self._task = task
         self.check_levels.setVisible(task.result is not None)
-        self.replace.setVisible(bool(task.files_in_the_way))
+        self.replace.setVisible(bool(task.conflicting_files))
         words = self.tr("Line {number}: {error}")
         self._list(
             [words.format(number=line.item.index, error=format_error(error)) for line, error in task.failures.values()],

@@ -189,14 +189,14 @@ class ExportTask(QObject):
 
     def replace_files(self) -> None:
         """Write the files again, replacing the files of other scripts that prevented it."""
-        if self.files_in_the_way:
-            self.order = replace(self.order, replaceable=self.order.replaceable | frozenset(self.files_in_the_way))
+        if self.conflicting_files:
+            self.order = replace(self.order, replaceable=self.order.replaceable | frozenset(self.conflicting_files))
             self._write()
 
     @property
-    def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
+    def conflicting_files(self) -> tuple[PurePosixPath, ...]:
         """The files of other scripts that prevented the export."""
-        return self._exporter.files_in_the_way if self._exporter and self.state is ExportState.FAILED else ()
+        return self._exporter.conflicting_files if self._exporter and self.state is ExportState.FAILED else ()
 
     def wait_until_written(self) -> None:
         """Wait until no file is being written. Call this on a background thread, after ``cancel``."""
@@ -317,8 +317,8 @@ class ExportTask(QObject):
         self._end(ExportState.CANCELLED if result is None else ExportState.DONE)
 
     def _on_failed(self, plan: ExportPlan, spoken: list[ExportLine], error: StudioError) -> None:
-        in_the_way = self._exporter.files_in_the_way if self._exporter else ()
-        if in_the_way and not plan.settings.replaces_files and self.order.replaceable.issuperset(in_the_way):
+        conflicting = self._exporter.conflicting_files if self._exporter else ()
+        if conflicting and not plan.settings.replaces_files and self.order.replaceable.issuperset(conflicting):
             settings = replace(plan.settings, replaces_files=True)
             self._start_exporter(replace(plan, settings=settings), spoken)
         else:

@@ -11,7 +11,7 @@ from studio.app.background import run_in_thread
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
-from studio.project.casting import Cast, LibraryNames, Role, casting_change, roles_of, with_suggestions
+from studio.project.casting import Cast, LibraryNames, Role, casting_change, collect_roles, with_suggestions
 from studio.project.lines import Line
 from studio.voices.library import Voice
 from studio.voices.voice import name_key
@@ -51,7 +51,7 @@ class CastingController(QObject):
         usable = LibraryNames(
             voice.name for voice in voices if voice.works_with(self._session.model_selection.styles.generation)
         )
-        roles = with_suggestions(roles_of(script.lines, script.details.cast, names), self._uncast, usable)
+        roles = with_suggestions(collect_roles(script.lines, script.details.cast, names), self._uncast, usable)
         self.close()
         self._show(roles, voices)
 

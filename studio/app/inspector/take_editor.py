@@ -34,7 +34,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.project.changes import EditTakes
 from studio.project.spoken_parts import TextPart, part_at_shares, part_of_text
-from studio.project.take_match import TakeMatch, match_of
+from studio.project.take_match import TakeMatch, compare_take
 from studio.project.takes import Take
 
 _SIZE = (720, 420)
@@ -120,7 +120,7 @@ class TakeEditor(QDialog):
         """Show another take and select a span of its recording, by default the part that is not trimmed."""
         self._take, self._samples = take, None
         project, line = self._session.editor.project, self._session.editor.script.line(take.line_id)
-        has_line_text = match_of(project, take) is not TakeMatch.OLDER_TEXT
+        has_line_text = compare_take(project, take) is not TakeMatch.OLDER_TEXT
         with QSignalBlocker(self._text):
             self._text.setPlainText(line.text if has_line_text else take.parameters.text)
         self.setWindowTitle(self.tr("Edit {take}").format(take=take_name(take)))

@@ -45,7 +45,7 @@ from studio.errors import StudioError
 from studio.project.changes import AddTake
 from studio.project.project import Project
 from studio.project.spoken_parts import share_before, word_after_share
-from studio.project.take_match import TakeMatch, match_of
+from studio.project.take_match import TakeMatch, compare_take
 from studio.project.takes import Take
 
 _SIZE = (760, 480)
@@ -237,7 +237,7 @@ class TakeJoiner(QDialog):
         editor, (first, second) = self._session.editor, self._takes
         project = editor.project
         # A take of an older text makes the joined one a take of that text.
-        base = first if match_of(project, first) is not TakeMatch.CURRENT else second
+        base = first if compare_take(project, first) is not TakeMatch.CURRENT else second
         # A part that is a draft makes the joined one a draft.
         worst = max(first.parameters, second.parameters, key=lambda each: each.quality_distance_db)
         parameters = replace(

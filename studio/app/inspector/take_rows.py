@@ -14,7 +14,7 @@ from studio.app.translation import join_phrases
 from studio.model.options import Quality
 from studio.pipeline.request import LengthVerdict
 from studio.project.project import Project
-from studio.project.take_match import TakeMatch, match_of
+from studio.project.take_match import TakeMatch, compare_take
 from studio.project.takes import Take, can_stretch
 from studio.take_checks.policy import quality_key
 from studio.take_checks.records import Verdict
@@ -71,7 +71,7 @@ def take_rows(project: Project, line_id: str) -> tuple[TakeRow, ...]:
             project.seconds_of(take),
             take.parameters.speed * project.edits_of(take).speed,
             can_stretch(take, line),
-            match_of(project, take),
+            compare_take(project, take),
             mark_of(take),
             ranks.get(take.id),
         )

@@ -16,7 +16,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.app.undo import UndoCommand
 from studio.project.changes import Change, EditDetails, EditLines
-from studio.project.fingerprint import VoiceKeys, keys_of
+from studio.project.fingerprint import VoiceKeys, map_voice_keys
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.script import Script
@@ -34,7 +34,9 @@ class ProjectEditor(QObject):
     script_changed = Signal(object, object)  # Script before, Script after
     stepped = Signal(object, object)  # after undo or redo: Script before, Script after
     modified_changed = Signal(bool)
-    unwritten_changed = Signal(object)  # Unwritten after each change that cannot be written; None once all are written
+    unwritten_changed = Signal(
+        object
+    )  # PendingChanges after each change that cannot be written; None once all are written
     failed = Signal(object)  # StudioError: undo, redo or autosave failed
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
@@ -194,7 +196,7 @@ class LineVoiceUpdater(QObject):
         """Update the voice keys; assign a new voice to all empty lines."""
         names = tuple(voice.name for voice in voices)
         self._names = {name_key(name): voice.name for voice in voices for name in (voice.bundled_name, voice.name)}
-        if (keys := keys_of(voices)) != self._keys:
+        if (keys := map_voice_keys(voices)) != self._keys:
             self._keys = keys
             self._update_keys()
         new = [name for name in names if self._known is not None and name not in self._known]

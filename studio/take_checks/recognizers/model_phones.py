@@ -28,8 +28,8 @@ from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Reco
 from studio.take_checks.recognizers.segments import (
     SILENCE,
     SPEECH,
+    HeardPath,
     PathSegment,
-    SpokenPath,
     fault_probability,
     regions,
     words_in_order,
@@ -81,7 +81,7 @@ class ModelPhones:
             raise unrecognized_voice()
         phones = [self.phones(word) for word in expected]
         paths = search_long(scores, phones)
-        path = SpokenPath(FRAME_SECONDS)
+        path = HeardPath(FRAME_SECONDS)
         for usual, other in regions(paths.strict, paths.free, FRAME_SECONDS):
             ratio = sum(each.score for each in other) - sum(each.score for each in usual)
             probability = fault_probability(ratio, *_limit(usual, other, phones, len(scores)))

@@ -32,8 +32,8 @@ from studio.take_checks.recognizers.protocol import (
 from studio.take_checks.recognizers.segments import (
     SILENCE,
     SPEECH,
+    HeardPath,
     PathSegment,
-    SpokenPath,
     fault_probability,
     regions,
     words_in_order,
@@ -154,7 +154,7 @@ class PocketsphinxEnglish:
         repeating = self._aligned(samples, expected, whole, may_repeat=True)
         strict = self._aligned(samples, expected, whole) if _repeats(repeating) else repeating
         suspicious = _suspicious(repeating)
-        path = SpokenPath(_FRAME_SECONDS)
+        path = HeardPath(_FRAME_SECONDS)
         for window in _windows(strict, whole):
             for part in _parts(window, suspicious):
                 other = [each for each in repeating if part.start <= each.start < part.stop]
@@ -397,7 +397,7 @@ def _is_understood(free: Sequence[PathSegment]) -> bool:
     return not free or sum(each.score for each in free) / sum(each.frames for each in free) >= _UNRECOGNIZED_SCORE
 
 
-def _merge(window: _Window, free: Sequence[PathSegment], path: SpokenPath) -> None:
+def _merge(window: _Window, free: Sequence[PathSegment], path: HeardPath) -> None:
     """Add the segments of ``window`` to ``path``: the free alignment where it is the more probable one."""
     strict = window.segments
     if not free:

@@ -29,7 +29,7 @@ class PathSegment:
         return self.end - self.start
 
 
-class SpokenPath:
+class HeardPath:
     """What was probably spoken, in order."""
 
     def __init__(self, frame_seconds: float) -> None:

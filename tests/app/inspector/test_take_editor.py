@@ -13,7 +13,7 @@ from studio.app.inspector.take_editor import TakeEditor
 from studio.app.window import MainWindow
 from studio.project.changes import EditLines
 from studio.project.lines import LineState
-from studio.project.take_match import TakeMatch, match_of
+from studio.project.take_match import TakeMatch, compare_take
 from studio.project.takes import Take
 
 RATE = 24_000
@@ -110,7 +110,7 @@ def test_words_are_said_again_as_a_new_take(bench: Bench, dialog: TakeEditor, ta
     bench.until(lambda: len(takes(bench)) == 2)
     made = takes(bench)[1]
     assert bench.lines[0].chosen_take == made.id
-    assert match_of(project, made) is TakeMatch.CURRENT
+    assert compare_take(project, made) is TakeMatch.CURRENT
     assert project.state_of(bench.lines[0].id) is LineState.READY
     before, after = project.recording_of(take.id), project.recording_of(made.id)
     np.testing.assert_array_equal(after[-RATE * 2 :], before[-RATE * 2 :])
