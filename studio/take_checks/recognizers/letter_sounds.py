@@ -34,40 +34,12 @@ _SPELLINGS = (
     ("w", "W"), ("z", "Z"),
 )  # fmt: skip
 _LONG_VOWELS = {"a": "EY", "e": "IY", "i": "AY", "o": "OW", "u": "UW", "y": "AY"}
-_LETTER_NAMES = dict(
-    zip(
-        "abcdefghijklmnopqrstuvwxyz",
-        [
-            "EY",
-            "B IY",
-            "S IY",
-            "D IY",
-            "IY",
-            "EH F",
-            "JH IY",
-            "EY CH",
-            "AY",
-            "JH EY",
-            "K EY",
-            "EH L",
-            "EH M",
-            "EH N",
-            "OW",
-            "P IY",
-            "K Y UW",
-            "AA R",
-            "EH S",
-            "T IY",
-            "Y UW",
-            "V IY",
-            "D AH B AH L Y UW",
-            "EH K S",
-            "W AY",
-            "Z IY",
-        ],
-        strict=True,
-    )
-)
+_LETTER_NAMES = {
+    "a": "EY", "b": "B IY", "c": "S IY", "d": "D IY", "e": "IY", "f": "EH F", "g": "JH IY", "h": "EY CH", "i": "AY",
+    "j": "JH EY", "k": "K EY", "l": "EH L", "m": "EH M", "n": "EH N", "o": "OW", "p": "P IY", "q": "K Y UW",
+    "r": "AA R", "s": "EH S", "t": "T IY", "u": "Y UW", "v": "V IY", "w": "D AH B AH L Y UW", "x": "EH K S",
+    "y": "W AY", "z": "Z IY",
+}  # fmt: skip
 _DOUBLED = re.compile(r"([bcdfgklmnprstvz])\1")
 _SILENT_E = re.compile(r"([aeiouy])([bcdfgklmnprstvz]|th|ch)e\Z")
 _SOFT = {"c": "S", "g": "JH", "s": "Z"}
