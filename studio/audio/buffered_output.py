@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 # Samples that may be buffered before ``play`` blocks.
 _CAPACITY_SECONDS = 600.0
 _FADE_SECONDS = 0.01
-# Amount buffered before playback resumes after a dropout. It is doubled after each further dropout, because a few long
+# Amount buffered before playback resumes after a dropout. It is doubled after every dropout, because a few long
 # pauses are easier to follow than stuttering.
 _REFILL_SECONDS = 0.5
 _MAX_REFILL_SECONDS = 4.0

@@ -173,7 +173,7 @@ def check_space(
     """Raise ``DiskFull`` if the files of ``plan`` will not fit on the disk.
 
     ``seconds_of`` returns the length of a line that has been spoken, else None. Lines to be spoken are also stored in
-    ``takes_folder``. Existing files need no further space.
+    ``takes_folder``. Existing files need no more space.
     """
     needed = {plan.folder: 0.0}
     seconds: list[float] = []

@@ -47,7 +47,7 @@ def fitted_items(
 
     The same words in slots of different lengths have different keys, because their audio differs.
 
-    ``keys`` are those of the lines to speak. ``faster`` and ``seconds_of_takes`` map keys to the lines in a faster style,
+    ``keys`` are the keys of the lines to speak. ``faster`` and ``seconds_of_takes`` map keys to the lines in a faster style,
     and to the lengths of the takes to be spoken again.
     """
     faster, seconds_of_takes = faster or {}, seconds_of_takes or {}

@@ -40,7 +40,7 @@ class ManifestRow:
 
 
 def _seed(row: ManifestRow) -> object:
-    """Return the seed of the take, which is not that of the line if the line was spoken again."""
+    """Return the seed of the take. If the line was spoken again, the line has another one."""
     seed = row.timing.item.seed if row.check is None else row.check.seed
     return "" if seed is None else seed
 

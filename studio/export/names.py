@@ -58,7 +58,7 @@ _ENDINGS = " .。,，;；:：、…"
 class NamePattern:
     """A validated name pattern. Raises ``UnusableSetting``.
 
-    The names of ``columns``, those of an imported table, are fields too.
+    The names of ``columns``, the columns of an imported table, are fields too.
     """
 
     def __init__(self, pattern: str, columns: Iterable[str] = ()) -> None:
@@ -126,7 +126,7 @@ class NamePattern:
         *folders, name = (
             "".join(literal + value(field, spec) for literal, field, spec in part) for part in self._parts
         )
-        # A folder without a name, such as that of lines without a character, is named after the voice.
+        # If a folder would have no name, as for lines without a character, it is named after the voice.
         return PurePosixPath(
             *(sanitize_filename(folder.strip() or item.voice) for folder in folders), sanitize_filename(name)
         )

@@ -92,7 +92,7 @@ def evidence_from(text: object) -> tuple[SentenceEvidence, ...]:
 
 
 def policy_values(policy: ProjectCheckPolicy) -> dict[str, object]:
-    """Return the choices that differ from those of the settings."""
+    """Return the choices that differ from the settings."""
     values = {
         "mode": policy.mode and policy.mode.value,
         "num_retries": policy.num_retries,

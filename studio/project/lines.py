@@ -84,7 +84,7 @@ class Line:
         speed: The speaking rate. Takes of another speed are stretched to it.
         seed: The seed of its takes, or None to draw one for each take.
         sampling: The sampling options, or None for the defaults of the model.
-        quality: The quality of new takes, or None for that of the project.
+        quality: The quality of new takes, or None for the quality of the project.
         is_locked: Whether the line is protected from accidental editing and speaking.
         file_name: The name of the exported file, without suffix. It may contain folders, separated by ``/``.
         character: The speaker, as named in the imported script.

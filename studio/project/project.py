@@ -186,7 +186,7 @@ class Project:
         return () if stored is None else evidence_from(stored)
 
     def takes_to_check(self) -> list[Take]:
-        """Return the complete takes that have evidence but no check, such as those of a crashed program."""
+        """Return the complete takes that have evidence but no check, as after a crash."""
         known = self._storage.takes_with_evidence()
         takes = (take for of_line in self._script.takes.values() for take in of_line)
         return [take for take in takes if take.check is None and take.is_complete and take.id in known]

@@ -51,8 +51,8 @@ def synthesis_request(
 ) -> SynthesisRequest:
     """Return the request for ``line``. ``seed`` is the seed of the line or, if it has none, a random one.
 
-    ``quality`` is that of the project, for lines without their own. If ``is_played``, the audio is played during synthesis. ``styles`` are the model's styles, if known: a line whose
-    preset is missing from them is spoken in the default style.
+    Lines without their own quality get ``quality``. If ``is_played``, the audio is played during synthesis. If the
+    model's ``styles`` are known and lack the preset of the line, the line is spoken in the default style.
     """
     style = line.style if styles is None else supported_style(line.style, styles)
     return SynthesisRequest(
@@ -77,7 +77,7 @@ def has_reading(evidence: Sequence[SentenceEvidence]) -> bool:
 def final_request(
     draft: Take, evidence: Sequence[SentenceEvidence], *, voice: VoiceReference, keeps_leading_silence: bool = False
 ) -> SynthesisRequest:
-    """Return the request that speaks ``draft`` exactly, with the speech tokens in ``evidence``."""
+    """Return the request to speak ``draft`` exactly, with the speech tokens in ``evidence``."""
     parameters = draft.parameters
     return SynthesisRequest(
         text=parameters.text,
@@ -105,7 +105,8 @@ def take_parameters(
 ) -> TakeParameters:
     """Return the parameters needed to repeat ``request``, which was created from ``line`` and ``dictionary``.
 
-    A request that speaks ``draft`` exactly was created from the line of that time. For a voice conversion, the text is the name of the source file.
+    A request to speak ``draft`` exactly was created from an earlier state of the line. For a voice conversion, the text
+    is the name of the source file.
     """
     style, omitted = line.style, None
     if isinstance(request, SynthesisRequest):

@@ -81,7 +81,7 @@ def compare(
 def word_times(
     text: str, units: Sequence[SpokenUnit], times: Sequence[tuple[float, float] | None]
 ) -> tuple[WordTime, ...]:
-    """Return the times of the written words, in the order of the text, which is also that of the times.
+    """Return the times of the written words, in the order of the text.
 
     Words of which no unit has a time, and words that were heard out of order, are left out.
     """

@@ -1,4 +1,4 @@
-"""Differences between a recording and its typed transcript, such as that of a voice's prompt."""
+"""Differences between a recording and its typed transcript, for example of a voice's prompt."""
 
 from __future__ import annotations
 

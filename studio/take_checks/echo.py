@@ -1,7 +1,6 @@
 """Repeated speech in the sound: a stretch whose spectrum follows once more directly after it.
 
-The spectrum of a repeated word is similar to that one word later but, unlike that of a long vowel, not to that a few
-frames later.
+The spectrum of a repeated word recurs one word later. In a long vowel, it recurs after a few frames already.
 """
 
 from __future__ import annotations

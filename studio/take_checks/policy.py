@@ -39,7 +39,7 @@ class CheckPolicy:
     """Choices about checks.
 
     Attributes:
-        num_retries: Maximum number of further takes of a line in mode ``RETRY``.
+        num_retries: Maximum number of additional takes of a line in mode ``RETRY``.
         recognizer: Id of a recogniser, ``auto`` or ``off``, as in ``CheckRequest``.
     """
 
@@ -72,7 +72,7 @@ class ProjectCheckPolicy:
 
 
 def retry_seed(seed: int, attempt: int) -> int:
-    """Return the seed of a further take: the same one for the same ``seed`` of the line and number of the attempt."""
+    """Return the seed of another take. It depends only on the ``seed`` of the line and the number of the attempt."""
     if attempt == 0:
         return seed
     digest = hashlib.blake2b(f"{seed} {attempt}".encode(), digest_size=8).digest()

@@ -77,7 +77,7 @@ class WordTime:
 
 @dataclass(frozen=True, slots=True)
 class TakeMeasures:
-    """Measures of a take that are compared with those of other takes of the voice.
+    """Measures of a take, to be compared with other takes of the voice.
 
     Attributes:
         pace: Duration of the speech divided by the duration expected for the text, or 0 if it is unknown.

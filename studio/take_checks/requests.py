@@ -33,7 +33,7 @@ class CheckRequest:
         prompt_clip: Clip of the voice, to compare the speaker with, or None.
         model_folder: Folder of the model that spoke, which contains the speaker encoder, or None.
         recognizer: Id of a recogniser, ``auto`` for the best installed one for the language, or ``off``.
-        known_words: Words of the pronunciation dictionary, for which the recogniser's spelling is not expected.
+        known_words: Words of the pronunciation dictionary. The recogniser may spell them in another way.
         earlier_takes: Measures of other takes of the same voice and model, with which this one is compared. The most
             recent 50 suffice; fewer than 8 are not used.
         speed: The speed at which the take was spoken, for its expected length.

@@ -46,7 +46,7 @@ def token_problems(evidence: Sequence[SentenceEvidence]) -> list[Problem]:
 
 
 def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]) -> list[Problem]:
-    """Compare the pace of a take of ``seconds`` with those of the voice's other takes."""
+    """Compare the pace of a take of ``seconds`` with the voice's other takes."""
     others = [float(np.log(take.pace)) for take in earlier if take.pace > 0]
     if len(others) < MIN_EARLIER_TAKES or pace <= 0:
         return []
@@ -57,7 +57,7 @@ def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]
 
 
 def measure_pace(spoken_texts: Sequence[str], sounding_seconds: float, speed: float) -> float:
-    """Return the duration of the speech, without silence, relative to that of average speech of this text."""
+    """Return the duration of the speech, without silence, relative to average speech of this text."""
     expected = 0.0
     for text in spoken_texts:
         length = spoken_length(text)

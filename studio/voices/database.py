@@ -168,7 +168,7 @@ def select_trash(connection: sqlite3.Connection, clip_path: ClipPath) -> list[Tr
 
 
 def clips_in_use(connection: sqlite3.Connection) -> set[str]:
-    """Return the file names of all clips, including those of voices in the trash."""
+    """Return the file names of all clips, including voices in the trash."""
     return {str(row["clip"]) for row in connection.execute("SELECT clip FROM voices UNION SELECT clip FROM trash")}
 
 

@@ -1,7 +1,7 @@
 """Approximate pronunciations of English words that a lexicon lacks, such as names, in the phones of CMUdict.
 
 A recogniser that aligns a text needs some pronunciation for each word. An approximate one suffices: the acoustic score
-of such words is not compared with that of known words.
+of such words is not compared with known words.
 """
 
 from __future__ import annotations

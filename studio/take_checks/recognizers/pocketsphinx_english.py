@@ -99,7 +99,7 @@ class PocketsphinxEnglish:
 
     @cached_property
     def _free(self) -> Any:
-        # Its channel estimate is that of the first pass, because its windows are too short for one.
+        # It uses the channel estimate of the first pass, because its windows are too short for one.
         decoder = _open_decoder(**_GRAMMAR, cmn="live")
         for number, phone in enumerate(_PHONES):
             decoder.add_word(f"[{phone}]", phone, number == len(_PHONES) - 1)
@@ -175,7 +175,7 @@ class PocketsphinxEnglish:
     def _decoded(
         self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]], *, cmn: str | None = None
     ) -> list[PathSegment]:
-        """Decode a window with a grammar, of which the first links are those of the words."""
+        """Decode a window with a grammar. The first links are the words."""
         length = window.end - window.first
         # A search is freed when another one of the same name is added, which must not be the active one.
         name = f"search {next(self._searches) % 2}"

@@ -15,8 +15,8 @@ _AGREEMENT_SECONDS = 0.03
 
 @dataclass(frozen=True, slots=True)
 class PathSegment:
-    """A part of a decoded recording, in frames. ``index`` is that of the expected word, ``SILENCE``, or ``SPEECH`` that
-    is not a word of the text. ``score`` is a natural logarithm, in total.
+    """A part of a decoded recording, in frames. ``index`` is the index of the expected word, ``SILENCE``, or ``SPEECH``
+    that is not a word of the text. ``score`` is a natural logarithm, in total.
     """
 
     index: int
