@@ -11,7 +11,6 @@ lowers its own priority. It needs flite and the packages of ``packaging/mini/req
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import sys
@@ -59,6 +58,7 @@ def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, obje
     from measurements.planted_faults.takes import TakeMaker, TakeSet, set_threads  # noqa: PLC0415
     from studio.paths import resources  # noqa: PLC0415
     from studio.take_checks.checking import check_take  # noqa: PLC0415
+    from studio.take_checks.engine import open_engine  # noqa: PLC0415
 
     set_threads()
     model = resources() / "models" / "studio-mini"
@@ -71,9 +71,7 @@ def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, obje
         takes = TakeSet(folder, sentences.MEASURING, sentences.MEASURING_SPECIAL, clips, 80, 120, 40, 40, parsed.seed)
     if not parsed.as_made:
         takes.make(lambda: TakeMaker(model), lambda name: print(name, file=sys.stderr, flush=True))
-    check: Callable[[CheckRequest], TakeCheck] = check_take
-    if parsed.recognizer != "off":
-        check = _checker()
+    check: Callable[[CheckRequest], TakeCheck] = check_take if parsed.recognizer == "off" else open_engine().check
     result: dict[str, object] = {
         "measured": time.strftime("%Y-%m-%d"),
         "set": parsed.set,
@@ -101,11 +99,3 @@ def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, obje
         if "first-audio" in steps:
             result["first_audio"] = measures.first_audio(maker, takes.sentences[:20], clip)
     return result
-
-
-def _checker() -> Callable[[CheckRequest], TakeCheck]:
-    """Return the checker of the process that checks takes, with its recognisers."""
-    module = importlib.import_module("studio.take_checks.process")
-    name, _, factory = module.CHECKER.partition(":")
-    check: Callable[[CheckRequest], TakeCheck] = getattr(importlib.import_module(name), factory)().check
-    return check

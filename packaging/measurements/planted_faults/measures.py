@@ -30,7 +30,6 @@ Check = Callable[[CheckRequest], TakeCheck]
 Checked = list[tuple[MeasuredTake, TakeCheck]]
 
 _NEAR_SECONDS = 0.3
-_SHORT_LETTERS = 3
 _FLITE_SENTENCES = 40
 _NUM_LINES, _NUM_SCRIPTS = 200, 500
 
