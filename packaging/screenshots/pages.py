@@ -56,7 +56,7 @@ from studio.app.window_manager import WindowManager
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
 from studio.audio.streaming_audio import Samples
-from studio.health.checks import Check, Verdict
+from studio.health.checks import Check, CheckVerdict
 from studio.health.report import HealthReport
 from studio.messages import wording
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
@@ -473,13 +473,13 @@ def _health() -> HealthReport:
         (
             Check(
                 wording("Python"),
-                Verdict.FINE,
+                CheckVerdict.FINE,
                 wording("{version} in {folder}", version="3.12.7", folder="/opt/timbre"),
             ),
-            Check(wording("GPU"), Verdict.FINE, wording("no NVIDIA GPU; running on the CPU")),
+            Check(wording("GPU"), CheckVerdict.FINE, wording("no NVIDIA GPU; running on the CPU")),
             Check(
                 wording("audio formats"),
-                Verdict.LIMITED,
+                CheckVerdict.LIMITED,
                 wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not"),
                 how_to_read_media(),
             ),

@@ -36,7 +36,7 @@ from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError, type_of_code
-from studio.health.checks import Check, Verdict
+from studio.health.checks import Check, CheckVerdict
 from studio.health.redaction import redact
 from studio.health.report import HealthReport
 
@@ -167,9 +167,9 @@ class DiagnosticsDialog(_HelpDialog):
         """Add the results that have arrived since the last call."""
         colors = theme_colors(self.palette())
         marks = {
-            Verdict.FINE: ("state-ready", colors.good, self.tr("OK")),
-            Verdict.LIMITED: ("info", colors.warn, self.tr("Limited")),
-            Verdict.BROKEN: ("warning", colors.bad, self.tr("Failed")),
+            CheckVerdict.FINE: ("state-ready", colors.good, self.tr("OK")),
+            CheckVerdict.LIMITED: ("info", colors.warn, self.tr("Limited")),
+            CheckVerdict.BROKEN: ("warning", colors.bad, self.tr("Failed")),
         }
         for check in self._arrived[self._list.topLevelItemCount() :]:
             shape, tone, verdict = marks[check.verdict]

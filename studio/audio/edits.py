@@ -63,14 +63,13 @@ class AudioEdits:
             samples = np.concatenate([stretch.process(samples), stretch.finish()])
         if self.gain_db or self.fade_in_seconds or self.fade_out_seconds:
             samples = samples * np.float32(10 ** (self.gain_db / 20))
-            fade_in = _fade(self.fade_in_seconds, sample_rate, len(samples))
-            fade_out = _fade(self.fade_out_seconds, sample_rate, len(samples))
+            fade_in = rising_gains(min(round(self.fade_in_seconds * sample_rate), len(samples)))
+            fade_out = rising_gains(min(round(self.fade_out_seconds * sample_rate), len(samples)))
             samples[: len(fade_in)] *= fade_in
             samples[len(samples) - len(fade_out) :] *= fade_out[::-1]
         return samples
 
 
-def _fade(seconds: float, sample_rate: int, num_samples: int) -> Samples:
-    """Return rising gains 0..1 along a raised cosine, at most as long as the audio."""
-    length = min(round(seconds * sample_rate), num_samples)
-    return (0.5 - 0.5 * np.cos(np.pi * (np.arange(length) + 0.5) / max(1, length))).astype(np.float32)
+def rising_gains(num_samples: int) -> Samples:
+    """Return (num_samples,): gains from 0 to 1 along a raised cosine."""
+    return (0.5 - 0.5 * np.cos(np.pi * (np.arange(num_samples) + 0.5) / max(1, num_samples))).astype(np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from studio.audio.edits import rising_gains
 from studio.audio.resampling import Samples
 
 CROSSFADE_SECONDS = 0.02
@@ -92,7 +93,7 @@ def joined(pieces: tuple[Samples, ...], num_fade: int) -> Samples:
     whole = np.zeros(0, np.float32)
     for piece in pieces:
         overlap = min(num_fade, len(whole), len(piece))
-        rising = (0.5 - 0.5 * np.cos(np.pi * (np.arange(overlap) + 0.5) / max(1, overlap))).astype(np.float32)
+        rising = rising_gains(overlap)
         seam = whole[len(whole) - overlap :] * rising[::-1] + piece[:overlap] * rising
         whole = np.concatenate([whole[: len(whole) - overlap], seam, piece[overlap:]])
     return whole

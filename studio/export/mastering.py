@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from studio.audio.edits import rising_gains
 from studio.audio.encoding import SoundEncoding
 from studio.audio.resampling import Samples, resample_steeply
 from studio.audio.waveform import Waveform
@@ -88,7 +89,7 @@ def soften_ends(samples: Samples, sample_rate: int) -> Samples:
     """Return ``samples`` with short fades at both ends, so that joining them with silence causes no click."""
     samples = samples.copy()
     num_fade = min(round(_FADE_SECONDS * sample_rate), len(samples) // 2)
-    ramp = (0.5 - 0.5 * np.cos(np.pi * (np.arange(num_fade) + 0.5) / max(1, num_fade))).astype(np.float32)
+    ramp = rising_gains(num_fade)
     samples[:num_fade] *= ramp
     samples[len(samples) - num_fade :] *= ramp[::-1]
     return samples

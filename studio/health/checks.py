@@ -65,7 +65,7 @@ _ACCELERATORS = (
 _WEIGHTS_ON_GPU = {Stage.SPEECH_LM: "llm.pt", Stage.FLOW: "flow.pt", Stage.VOCODER: "hift.pt"}
 
 
-class Verdict(Enum):
+class CheckVerdict(Enum):
     FINE = "fine"
     LIMITED = "limited"
     BROKEN = "broken"  # synthesis does not work
@@ -76,7 +76,7 @@ class Check:
     """Result of one check."""
 
     subject: Message
-    verdict: Verdict
+    verdict: CheckVerdict
     finding: Message
     remedy: Message = Message("")  # empty if the verdict is FINE
 
@@ -84,7 +84,7 @@ class Check:
 def check_program() -> Check:
     return Check(
         wording("program"),
-        Verdict.FINE,
+        CheckVerdict.FINE,
         wording(
             "Timbre Studio {version}, {origin}, {system}",
             version=studio.__version__,
@@ -99,8 +99,8 @@ def check_python() -> Check:
     supported = _supported_pythons()
     if supported is not None and sys.version_info[:2] not in supported:
         remedy = wording("Use Python 3.{oldest} to 3.{newest}.", oldest=supported[0][1], newest=supported[-1][1])
-        return Check(wording("Python"), Verdict.BROKEN, found, remedy)
-    return Check(wording("Python"), Verdict.FINE, found)
+        return Check(wording("Python"), CheckVerdict.BROKEN, found, remedy)
+    return Check(wording("Python"), CheckVerdict.FINE, found)
 
 
 def _supported_pythons() -> list[tuple[int, int]] | None:
@@ -121,7 +121,7 @@ def check_engines(machine: MachineFacts, found: Engines | Check) -> Iterator[Che
         return
     yield Check(
         wording("engine"),
-        Verdict.FINE,
+        CheckVerdict.FINE,
         wording("PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=found.torch, onnxruntime=found.onnxruntime),
     )
     yield _check_gpu(machine, found)
@@ -152,11 +152,11 @@ def probe_engines() -> Engines | Check:
         gpus, unsupported = (tuple(_device(facts) for facts in answer[name]) for name in ("gpus", "unsupported"))
         return Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported, answer.get("paging_problem", ""))
     except (OSError, subprocess.TimeoutExpired):
-        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), repair_hint())
+        return Check(subject, CheckVerdict.BROKEN, wording("PyTorch does not start."), repair_hint())
     except ValueError:
         reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
         finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
-        return Check(subject, Verdict.BROKEN, finding, repair_hint())
+        return Check(subject, CheckVerdict.BROKEN, finding, repair_hint())
 
 
 def _device(facts: dict[str, Any]) -> Device:
@@ -167,7 +167,7 @@ def _device(facts: dict[str, Any]) -> Device:
 def _check_gpu(machine: MachineFacts, engines: Engines | None) -> Check:
     subject, gpu = wording("GPU"), machine.gpu
     if gpu is None:
-        return Check(subject, Verdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
+        return Check(subject, CheckVerdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
     found = wording(
         "{gpu}, {memory} of memory, driver {driver}",
         gpu=gpu.name,
@@ -175,14 +175,14 @@ def _check_gpu(machine: MachineFacts, engines: Engines | None) -> Check:
         driver=gpu.driver,
     )
     if engines is None:
-        return Check(subject, Verdict.FINE, found)
+        return Check(subject, CheckVerdict.FINE, found)
     if engines.unsupported and not engines.gpus:
         first = engines.unsupported[0]
         finding = wording("{gpu}; the installed PyTorch does not support {name}", gpu=found, name=first.name)
-        return Check(subject, Verdict.LIMITED, finding, fitting_build(first))
+        return Check(subject, CheckVerdict.LIMITED, finding, fitting_build(first))
     if not engines.gpus:
         remedy = newer_driver(engines.torch, gpu.driver) or how_to_use_card()
-        return Check(subject, Verdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), remedy)
+        return Check(subject, CheckVerdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), remedy)
     return _check_driver(subject, found, gpu, engines)
 
 
@@ -190,7 +190,7 @@ def _check_driver(subject: Message, found: Message, gpu: Gpu, engines: Engines) 
     if not has_cuda_13(gpu.driver) and (engines.gpus[0].compute_capability or TURING) >= TURING:
         return Check(
             subject,
-            Verdict.LIMITED,
+            CheckVerdict.LIMITED,
             wording("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
             wording("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
         )
@@ -201,33 +201,33 @@ def _check_driver(subject: Message, found: Message, gpu: Gpu, engines: Engines) 
             reason=engines.paging_problem,
         )
         remedy = wording("Update the NVIDIA driver.")
-        return Check(subject, Verdict.LIMITED, finding, remedy)
-    return Check(subject, Verdict.FINE, found)
+        return Check(subject, CheckVerdict.LIMITED, finding, remedy)
+    return Check(subject, CheckVerdict.FINE, found)
 
 
 def check_libraries() -> Check:
     """List the installed libraries by their package metadata, without importing them."""
     found = library_versions(_LIBRARIES)
     words = wording("{versions}", versions=found) if found else wording("included in the program")
-    return Check(wording("libraries"), Verdict.FINE, words)
+    return Check(wording("libraries"), CheckVerdict.FINE, words)
 
 
 def check_accelerators() -> Check:
     """Check the optional accelerators. The two builds of ONNX Runtime overwrite each other, because they share a folder."""
     subject, found = wording("accelerators"), library_versions(_ACCELERATORS)
     if not found:
-        return Check(subject, Verdict.FINE, wording("none installed"))
+        return Check(subject, CheckVerdict.FINE, wording("none installed"))
     if _version("onnxruntime") and _version("onnxruntime-gpu"):
         return Check(
             subject,
-            Verdict.LIMITED,
+            CheckVerdict.LIMITED,
             wording("onnxruntime and onnxruntime-gpu are both installed and overwrite each other"),
             wording(
                 "Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one:"
                 " onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime."
             ),
         )
-    return Check(subject, Verdict.FINE, wording("{versions}", versions=found))
+    return Check(subject, CheckVerdict.FINE, wording("{versions}", versions=found))
 
 
 def check_plans(store: EngineStore | None = None) -> Check:
@@ -237,7 +237,7 @@ def check_plans(store: EngineStore | None = None) -> Check:
         manifests, num_failed = store.all_manifests(), store.num_backed_off()
     except OSError:  # a folder without permission
         found = wording("{folder} is not writable", folder=store.folder)
-        return Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
+        return Check(subject, CheckVerdict.LIMITED, found, wording("Check its permissions."))
     good = sum(manifest.is_good for manifest in manifests)
     found = wording(
         "{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}",
@@ -249,10 +249,10 @@ def check_plans(store: EngineStore | None = None) -> Check:
     )
     if num_failed:
         remedy = wording("`timbre engines why` explains failures, `timbre engines rebuild` tries again.")
-        return Check(subject, Verdict.LIMITED, found, remedy)
+        return Check(subject, CheckVerdict.LIMITED, found, remedy)
     if not manifests:
         found = wording("none yet; built while the program is idle, or by `timbre engines build`")
-    return Check(subject, Verdict.FINE, found)
+    return Check(subject, CheckVerdict.FINE, found)
 
 
 def library_versions(names: tuple[str, ...]) -> str:
@@ -271,7 +271,7 @@ def _version(name: str) -> str:
 def check_processor(machine: MachineFacts) -> Check:
     cores, logical = machine.num_cores, psutil.cpu_count() or machine.num_cores
     found = wording("{name}, {cores} cores ({logical} logical)", name=machine.processor, cores=cores, logical=logical)
-    return Check(wording("processor"), Verdict.FINE, found)
+    return Check(wording("processor"), CheckVerdict.FINE, found)
 
 
 def check_memory(machine: MachineFacts) -> Check:
@@ -282,8 +282,8 @@ def check_memory(machine: MachineFacts) -> Check:
     )
     if machine.free_memory_bytes < _COMFORTABLE_MEMORY_BYTES:
         remedy = wording("A CosyVoice model needs about 6 GB: close other programs before using one.")
-        return Check(wording("memory"), Verdict.LIMITED, found, remedy)
-    return Check(wording("memory"), Verdict.FINE, found)
+        return Check(wording("memory"), CheckVerdict.LIMITED, found, remedy)
+    return Check(wording("memory"), CheckVerdict.FINE, found)
 
 
 def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
@@ -296,8 +296,8 @@ def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
             inputs=len(device_names("input")),
         )
     except StudioError as error:
-        return Check(wording("sound device"), Verdict.LIMITED, error.problem, error.hint)
-    return Check(wording("sound device"), Verdict.FINE, found)
+        return Check(wording("sound device"), CheckVerdict.LIMITED, error.problem, error.hint)
+    return Check(wording("sound device"), CheckVerdict.FINE, found)
 
 
 def check_media() -> Check:
@@ -305,16 +305,16 @@ def check_media() -> Check:
     subject = wording("audio formats")
     if importlib.util.find_spec("av") is not None:
         found = wording("all formats are supported (PyAV {version})", version=importlib.metadata.version("av"))
-        return Check(subject, Verdict.FINE, found)
+        return Check(subject, CheckVerdict.FINE, found)
     program = find_ffmpeg()
     if program is None:
         found = wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not")
-        return Check(subject, Verdict.LIMITED, found, how_to_read_media())
+        return Check(subject, CheckVerdict.LIMITED, found, how_to_read_media())
     version = ffmpeg_version(program)
     if version is None:
         found = wording("m4a, mp4 and webm are not supported: ffmpeg is installed but does not start")
-        return Check(subject, Verdict.LIMITED, found, how_to_read_media())
-    return Check(subject, Verdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
+        return Check(subject, CheckVerdict.LIMITED, found, how_to_read_media())
+    return Check(subject, CheckVerdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
 
 
 def check_models(machine: MachineFacts, *, has_pages: bool = True) -> Iterator[Check]:
@@ -322,7 +322,7 @@ def check_models(machine: MachineFacts, *, has_pages: bool = True) -> Iterator[C
     if not (bundled_folder() / DEFAULT_MODEL).is_dir():
         yield Check(
             wording("model"),
-            Verdict.BROKEN,
+            CheckVerdict.BROKEN,
             wording("{name}, which is bundled with the program, is missing.", name=DEFAULT_MODEL),
             repair_hint(),
         )
@@ -334,18 +334,18 @@ def check_models(machine: MachineFacts, *, has_pages: bool = True) -> Iterator[C
 def _check_model(status: ModelStatus, gpu: Gpu | None, *, has_pages: bool) -> Check:
     subject = wording("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
-        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
+        return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     assert status.folder is not None, "a loadable model is in a folder"
     if status.is_recognizer:
-        return Check(subject, Verdict.FINE, wording("speech recogniser, {folder}", folder=status.folder))
+        return Check(subject, CheckVerdict.FINE, wording("speech recogniser, {folder}", folder=status.folder))
     try:
         generation, settings = detect_generation(status.folder)
         found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
         plans = () if gpu is None else _memory_plans(generation, settings, status.folder, gpu, has_pages)
     except StudioError as error:
-        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
+        return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     if gpu is None or not plans:
-        return Check(subject, Verdict.FINE, found)
+        return Check(subject, CheckVerdict.FINE, found)
     return _check_memory_plans(subject, found, plans, gpu)
 
 
@@ -366,9 +366,9 @@ def _check_memory_plans(subject: Message, model: Message, plans: Sequence[Memory
     exact, reduced = (plan.line_seconds for plan in plans)
     if reduced is None:
         finding = wording("{model}; it does not fit into the memory of {gpu}", model=model, gpu=gpu.name)
-        return Check(subject, Verdict.LIMITED, finding, wording("Choose the CPU in Settings, or a smaller model."))
+        return Check(subject, CheckVerdict.LIMITED, finding, wording("Choose the CPU in Settings, or a smaller model."))
     if math.isinf(reduced):
-        return Check(subject, Verdict.FINE, model)
+        return Check(subject, CheckVerdict.FINE, model)
     finding = wording(
         "{model}; on {gpu}, beside a prompt of {prompt} s, lines of up to about {reduced:.0f} s fit in 16 bits,"
         " {exact:.0f} s in float32",
@@ -378,7 +378,7 @@ def _check_memory_plans(subject: Message, model: Message, plans: Sequence[Memory
         reduced=reduced,
         exact=exact or 0.0,
     )
-    return Check(subject, Verdict.FINE, finding)
+    return Check(subject, CheckVerdict.FINE, finding)
 
 
 def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
@@ -386,12 +386,12 @@ def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
     try:
         voices = open_library().voices()
     except StudioError as error:
-        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
+        return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
         found = wording("{missing} of {all} lack their recording", missing=missing, all=len(voices))
-        return Check(subject, Verdict.LIMITED, found, wording("Remove and add them again."))
-    return Check(subject, Verdict.FINE, wording("{count} in the library", count=len(voices)))
+        return Check(subject, CheckVerdict.LIMITED, found, wording("Remove and add them again."))
+    return Check(subject, CheckVerdict.FINE, wording("{count} in the library", count=len(voices)))
 
 
 def check_folders() -> Iterator[Check]:
@@ -410,22 +410,22 @@ def check_folders() -> Iterator[Check]:
         )
         if place is None or not _is_writable(place):
             found = wording("{folder} is not writable", folder=folder)
-            yield Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
+            yield Check(subject, CheckVerdict.LIMITED, found, wording("Check its permissions."))
         elif free < _MIN_DISK_BYTES:
             remedy = wording("Free disk space: the disk is almost full.")
-            yield Check(subject, Verdict.LIMITED, found, remedy)
+            yield Check(subject, CheckVerdict.LIMITED, found, remedy)
         elif folder == paths.cache_folder() and free < _COMFORTABLE_DISK_BYTES:
             remedy = wording("Prepared voices use up to 8 GB; with less space they are computed again.")
-            yield Check(subject, Verdict.LIMITED, found, remedy)
+            yield Check(subject, CheckVerdict.LIMITED, found, remedy)
         else:
-            yield Check(subject, Verdict.FINE, found)
+            yield Check(subject, CheckVerdict.FINE, found)
 
 
 def check_recent_errors() -> Check:
     """Explain the codes of the last errors. Their own messages are left out: they contain file names and texts."""
     errors = recent_errors()
     if not errors:
-        return Check(wording("recent errors"), Verdict.FINE, wording("none in the log"))
+        return Check(wording("recent errors"), CheckVerdict.FINE, wording("none in the log"))
     found = []
     for code, count in Counter(error.code for error in errors).items():
         last = next(error.when for error in errors if error.code == code)  # the newest error comes first
@@ -436,7 +436,7 @@ def check_recent_errors() -> Check:
             )
         else:
             found.append(wording("{cause} ({code}, {when})", cause=cause, code=code, when=last))
-    return Check(wording("recent errors"), Verdict.FINE, listed(found))
+    return Check(wording("recent errors"), CheckVerdict.FINE, listed(found))
 
 
 def _existing(folder: Path) -> Path | None:

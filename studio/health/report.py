@@ -10,7 +10,7 @@ import studio
 from studio.catalog.machine import probe_machine
 from studio.health.checks import (
     Check,
-    Verdict,
+    CheckVerdict,
     check_accelerators,
     check_engines,
     check_folders,
@@ -31,7 +31,7 @@ from studio.health.redaction import redact
 from studio.messages import printable
 from studio.voices.library import VoiceLibrary
 
-_SIGNS = {Verdict.FINE: "ok  ", Verdict.LIMITED: "note", Verdict.BROKEN: "BAD "}
+_SIGNS = {CheckVerdict.FINE: "ok  ", CheckVerdict.LIMITED: "note", CheckVerdict.BROKEN: "BAD "}
 # Subjects in JSON are identifiers, so they keep their value when the displayed text changes.
 _JSON_SUBJECTS = {
     "GPU": "graphics card",
@@ -48,7 +48,7 @@ class HealthReport:
 
     @property
     def num_limited(self) -> int:
-        return sum(check.verdict is Verdict.LIMITED for check in self.checks)
+        return sum(check.verdict is CheckVerdict.LIMITED for check in self.checks)
 
     @property
     def verdict(self) -> str:
@@ -65,7 +65,7 @@ class HealthReport:
 
     @property
     def can_speak(self) -> bool:
-        return all(check.verdict is not Verdict.BROKEN for check in self.checks)
+        return all(check.verdict is not CheckVerdict.BROKEN for check in self.checks)
 
     def as_text(self) -> str:
         """Return one page in English without the user's name, suitable for bug reports."""

@@ -16,7 +16,7 @@ class TextRange:
     end: int
 
 
-class LinePlaces:
+class TextPlaces:
     """Converts places in ``take_text`` to places in ``line_text``."""
 
     def __init__(self, take_text: str, line_text: str) -> None:
@@ -44,7 +44,7 @@ def problem_ranges(take: Take, line: Line) -> tuple[TextRange, ...]:
     """Return the places in the line's text of the problems that the user is to review."""
     if take.check is None or not take.needs_review:
         return ()
-    places = LinePlaces(take.parameters.text, line.text)
+    places = TextPlaces(take.parameters.text, line.text)
     found = (places.range_of(problem.text_start, problem.text_end) for problem in take.check.problems)
     return merged(each for each in found if each is not None)
 

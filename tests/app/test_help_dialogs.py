@@ -15,12 +15,12 @@ from window_bench import Bench
 from studio.app.help_dialogs import DiagnosticsDialog
 from studio.errors import DamagedLibrary, StudioError
 from studio.health import checks
-from studio.health.checks import Check, Verdict
+from studio.health.checks import Check, CheckVerdict
 from studio.health.report import HealthReport
 from studio.messages import wording
 
 
-def report(*verdicts: Verdict) -> HealthReport:
+def report(*verdicts: CheckVerdict) -> HealthReport:
     return HealthReport(
         tuple(
             Check(
@@ -37,13 +37,13 @@ def report(*verdicts: Verdict) -> HealthReport:
 @pytest.mark.parametrize(
     ("verdicts", "words"),
     [
-        ((Verdict.FINE,), "Everything works."),
-        ((Verdict.FINE, Verdict.LIMITED), "Speech works. 1 item can be improved."),
-        ((Verdict.BROKEN, Verdict.LIMITED), "Speech does not work until the marked problems are fixed."),
+        ((CheckVerdict.FINE,), "Everything works."),
+        ((CheckVerdict.FINE, CheckVerdict.LIMITED), "Speech works. 1 item can be improved."),
+        ((CheckVerdict.BROKEN, CheckVerdict.LIMITED), "Speech does not work until the marked problems are fixed."),
     ],
 )
 def test_the_verdict_is_shown_and_the_report_can_be_copied(
-    bench: Bench, verdicts: tuple[Verdict, ...], words: str
+    bench: Bench, verdicts: tuple[CheckVerdict, ...], words: str
 ) -> None:
     go = threading.Event()
 
@@ -68,7 +68,7 @@ def test_the_verdict_is_shown_and_the_report_can_be_copied(
 
 def test_results_appear_as_they_arrive(bench: Bench) -> None:
     go = threading.Event()
-    first, second = report(Verdict.FINE, Verdict.LIMITED).checks
+    first, second = report(CheckVerdict.FINE, CheckVerdict.LIMITED).checks
 
     def look(on_check: Callable[[Check], None]) -> HealthReport:
         on_check(first)
@@ -90,7 +90,7 @@ def test_results_appear_as_they_arrive(bench: Bench) -> None:
 def test_a_failed_check_shows_its_error_and_can_be_repeated(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
     answers: list[HealthReport | StudioError] = [
         DamagedLibrary("The library is damaged.", remedy="Take it away."),
-        report(Verdict.FINE),
+        report(CheckVerdict.FINE),
     ]
 
     def look(_: object) -> HealthReport:
@@ -113,7 +113,7 @@ def test_a_failed_check_shows_its_error_and_can_be_repeated(bench: Bench, report
 
 def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
     libraries = ", ".join(f"library-{number} 1.{number}" for number in range(30))
-    check = Check(wording("libraries"), Verdict.FINE, wording("{versions}", versions=libraries))
+    check = Check(wording("libraries"), CheckVerdict.FINE, wording("{versions}", versions=libraries))
     dialog = DiagnosticsDialog(lambda _: HealthReport((check,)))
     dialog.show()
     bench.until(dialog._copy.isEnabled)

@@ -12,7 +12,7 @@ import pytest
 from studio.engines.manifest import FailureKind
 from studio.engines.store import MAX_FAILURES, EngineStore
 from studio.health import checks
-from studio.health.checks import Verdict, check_accelerators, check_libraries, check_media, check_plans
+from studio.health.checks import CheckVerdict, check_accelerators, check_libraries, check_media, check_plans
 from studio.health.log_file import ShownError
 from studio.messages import wording
 
@@ -27,12 +27,12 @@ def installed(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
 def test_two_builds_of_onnx_runtime_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, onnxruntime="1.31.1", onnxruntime_gpu="1.31.1")
     check = check_accelerators()
-    assert check.verdict is Verdict.LIMITED
+    assert check.verdict is CheckVerdict.LIMITED
     assert "both installed" in str(check.finding)
     assert "pip uninstall onnxruntime onnxruntime-gpu" in str(check.remedy)
     installed(monkeypatch, onnxruntime_gpu="1.31.1", vllm="0.32.0")
     assert (check_accelerators().verdict, str(check_accelerators().finding)) == (
-        Verdict.FINE,
+        CheckVerdict.FINE,
         "onnxruntime-gpu 1.31.1, vllm 0.32.0",
     )
     installed(monkeypatch, onnxruntime="1.31.1")
@@ -54,7 +54,7 @@ def test_built_engines_are_counted_by_outcome(tmp_path: Path) -> None:
     store.begin("another")
     store.fail("another", FailureKind.FAILED, wording("a full disk"))
     check = check_plans(store)
-    assert check.verdict is Verdict.LIMITED
+    assert check.verdict is CheckVerdict.LIMITED
     assert "timbre engines rebuild" in str(check.remedy)
     assert "0 verified, 0 rejected, 1 failed" in str(check.finding)
 
@@ -74,28 +74,28 @@ def install_ffmpeg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
 
 
 def test_pyav_is_reported_if_installed() -> None:
-    assert check_media().verdict is Verdict.FINE
+    assert check_media().verdict is CheckVerdict.FINE
     assert "PyAV" in str(check_media().finding)
 
 
 @posix
 def test_ffmpeg_is_reported_without_pyav(install_ffmpeg: Callable[[str], None]) -> None:
     install_ffmpeg("echo ffmpeg version 5.1.8-0+deb12u1 Copyright and so on")
-    assert check_media().verdict is Verdict.FINE
+    assert check_media().verdict is CheckVerdict.FINE
     assert str(check_media().finding) == "all formats are supported (ffmpeg 5.1.8-0+deb12u1)"
 
 
 @posix
 def test_an_ffmpeg_that_does_not_start_is_reported(install_ffmpeg: Callable[[str], None]) -> None:
     install_ffmpeg("echo error while loading shared libraries >&2; exit 127")
-    assert check_media().verdict is Verdict.LIMITED
+    assert check_media().verdict is CheckVerdict.LIMITED
     assert "does not start" in str(check_media().finding)
     assert "Install ffmpeg" in str(check_media().remedy)
 
 
 @pytest.mark.usefixtures("install_ffmpeg")
 def test_without_pyav_and_ffmpeg_a_remedy_is_given() -> None:
-    assert check_media().verdict is Verdict.LIMITED
+    assert check_media().verdict is CheckVerdict.LIMITED
     assert "m4a, mp4 and webm are not" in str(check_media().finding)
     assert "Install ffmpeg" in str(check_media().remedy)
 

@@ -17,7 +17,7 @@ from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.audio.edits import AudioEdits
 from studio.audio.streaming_audio import StreamingAudio
-from studio.project.text_places import LinePlaces
+from studio.project.text_places import TextPlaces
 from studio.take_checks.records import WordTime
 
 
@@ -42,7 +42,7 @@ class TransportController(QObject):
         self._takes = takes
         self._bar = bar
         self._paused: _Paused | None = None
-        self._places: tuple[tuple[str, str], LinePlaces] | None = None  # for the texts of the shown take and its line
+        self._places: tuple[tuple[str, str], TextPlaces] | None = None  # for the texts of the shown take and its line
         takes.audio_shown.connect(self._show_audio)
         session.playback.player.started.connect(self._on_started)
         session.playback.player.moved.connect(self._on_moved)
@@ -173,7 +173,7 @@ class TransportController(QObject):
             return
         texts = (take.parameters.text, script.line(take.line_id).text)
         if self._places is None or self._places[0] != texts:
-            self._places = (texts, LinePlaces(*texts))
+            self._places = (texts, TextPlaces(*texts))
         place = self._places[1].range_of(word.text_start, word.text_end)
         self._script.view.mark_spoken_word(take.line_id, place)
 

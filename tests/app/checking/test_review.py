@@ -16,7 +16,7 @@ from studio.app.checking.policy_dialog import PolicyDialog
 from studio.app.script.line_model import PROBLEMS_ROLE, Column
 from studio.project.changes import ChooseTake, EditTakes
 from studio.project.lines import LineState
-from studio.project.text_places import LinePlaces, TextRange
+from studio.project.text_places import TextPlaces, TextRange
 from studio.settings import TAKE_CHECKS
 from studio.take_checks.policy import CheckMode, ProjectCheckPolicy, retry_seed
 from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
@@ -209,10 +209,10 @@ def test_a_script_gets_its_own_choices(make_bench: MakeBench) -> None:
 
 
 def test_places_are_found_again_in_an_edited_text() -> None:
-    assert LinePlaces("one two", " one two\n").range_of(4, 7) == TextRange(5, 8)
-    assert LinePlaces("I like sequel a lot", "I like SQL a lot").range_of(14, 19) == TextRange(11, 16)
-    assert LinePlaces("I like sequel a lot", "I like a lot").range_of(7, 13) is None
-    assert LinePlaces("one", "two").range_of(-1, -1) is None
+    assert TextPlaces("one two", " one two\n").range_of(4, 7) == TextRange(5, 8)
+    assert TextPlaces("I like sequel a lot", "I like SQL a lot").range_of(14, 19) == TextRange(11, 16)
+    assert TextPlaces("I like sequel a lot", "I like a lot").range_of(7, 13) is None
+    assert TextPlaces("one", "two").range_of(-1, -1) is None
 
 
 @pytest.mark.slow
