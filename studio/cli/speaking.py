@@ -178,13 +178,12 @@ class CheckedDelivery:
         queue = self._context.open_checks()
         try:
             self._line.stage("check", 0.0)
-            attempts = await LineRetries(queue, self._policy, self._folder).speak(self._request.seed, speak)
+            best, check = await LineRetries(queue, self._policy, self._folder).speak(self._request.seed, speak)
         finally:
             queue.close()
-        best, seed = attempts.best_spoken, attempts.seeds[attempts.best]
-        if attempts.best != attempts.num_retries and self._destination.path is not None:  # the file is of the last take
+        if check.seed != next(reversed(results)) and self._destination.path is not None:  # the file is of the last take
             await asyncio.to_thread(_write, self._destination.path, best.waveform)
-        return results[seed], LineCheck(attempts.best_check, seed, attempts.num_retries)
+        return results[check.seed], check
 
     def _spoken(self, seed: int) -> SynthesisRequest:
         """Return the request of a take, with its whole text."""

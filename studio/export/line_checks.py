@@ -22,7 +22,7 @@ from studio.project.project import Project
 from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
-from studio.take_checks.policy import MAX_RETRIES, Attempts, CheckPolicy, speak_until_good
+from studio.take_checks.policy import MAX_RETRIES, CheckPolicy, find_best, retry_seed
 from studio.take_checks.records import TakeCheck, TakeMeasures
 from studio.take_checks.requests import CheckRequest
 from studio.take_checks.service import TakeCheckService
@@ -100,9 +100,15 @@ class LineRetries:
         )
         return await asyncio.wrap_future(self._service.submit(request))
 
-    async def speak(self, seed: int, speak: Callable[[int], Awaitable[SpokenLine]]) -> Attempts[SpokenLine]:
-        """Speak with ``seed``, and again with seeds derived from it, until a take is good enough."""
-        return await speak_until_good(seed, self._policy, speak, self.check)
+    async def speak(self, seed: int, speak: Callable[[int], Awaitable[SpokenLine]]) -> tuple[SpokenLine, LineCheck]:
+        """Speak with ``seed``, and again with seeds derived from it, until a take is good enough. Return the best one."""
+        takes: list[SpokenLine] = []
+        checks: list[TakeCheck] = []
+        while not checks or self._policy.wants_retry(checks[-1], len(checks) - 1):
+            takes.append(await speak(retry_seed(seed, len(takes))))
+            checks.append(await self.check(takes[-1]))
+        best = find_best(checks)
+        return takes[best], LineCheck(checks[best], retry_seed(seed, best), len(checks) - 1)
 
 
 class StoredChecks:

@@ -140,10 +140,9 @@ class WorkerSource:
                 request = replace(request, seed=seed, known_tokens=())
             return await self._speak_once(key, request, in_batch=in_batch)
 
-        attempts = await self._checker.speak(self._requests[key].seed, speak)
-        line = LineCheck(attempts.best_check, attempts.seeds[attempts.best], attempts.num_retries)
+        best, line = await self._checker.speak(self._requests[key].seed, speak)
         self._stored_checks.put(key, line)
-        return attempts.best_spoken.waveform
+        return best.waveform
 
     async def _speak_once(self, key: str, request: SynthesisRequest, *, in_batch: bool) -> SpokenLine:
         chunks: list[Samples] = []

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, TypeVar
 
 from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
@@ -14,7 +13,6 @@ from studio.take_checks.requests import Strictness
 DEFAULT_RETRIES = 2
 MAX_RETRIES = 9
 _SEED_BITS = 31
-_Spoken = TypeVar("_Spoken")
 
 # Best first. An unchecked take comes last, because choosing it would hide the problems of the others.
 _ORDER = (Verdict.GOOD, Verdict.DOUBTFUL, Verdict.BAD, Verdict.NOT_CHECKED)
@@ -95,45 +93,3 @@ def find_best(checks: Sequence[TakeCheck | None]) -> int:
 
 def problem_weight(kind: ProblemKind) -> float:
     return 1.0 if kind in _LIGHT_KINDS else 2.0 if kind in _MEDIUM_KINDS else 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Attempts(Generic[_Spoken]):
-    """The takes of one line. ``best`` is the index of the best one."""
-
-    seeds: tuple[int, ...]
-    spoken: tuple[_Spoken, ...]
-    checks: tuple[TakeCheck, ...]
-
-    @property
-    def best(self) -> int:
-        return find_best(self.checks)
-
-    @property
-    def best_spoken(self) -> _Spoken:
-        return self.spoken[self.best]
-
-    @property
-    def best_check(self) -> TakeCheck:
-        return self.checks[self.best]
-
-    @property
-    def num_retries(self) -> int:
-        return len(self.spoken) - 1
-
-
-async def speak_until_good(
-    seed: int,
-    policy: CheckPolicy,
-    speak: Callable[[int], Awaitable[_Spoken]],
-    check: Callable[[_Spoken], Awaitable[TakeCheck]],
-) -> Attempts[_Spoken]:
-    """Speak with ``seed``, check, and repeat with derived seeds until a take is good or ``policy`` ends it."""
-    seeds: list[int] = []
-    spoken: list[_Spoken] = []
-    checks: list[TakeCheck] = []
-    while not checks or policy.wants_retry(checks[-1], len(checks) - 1):
-        seeds.append(retry_seed(seed, len(seeds)))
-        spoken.append(await speak(seeds[-1]))
-        checks.append(await check(spoken[-1]))
-    return Attempts(tuple(seeds), tuple(spoken), tuple(checks))

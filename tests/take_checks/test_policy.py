@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 from dataclasses import replace
-
-import pytest
 
 from studio.take_checks.policy import (
     CheckMode,
@@ -15,7 +11,6 @@ from studio.take_checks.policy import (
     find_best,
     quality_key,
     retry_seed,
-    speak_until_good,
 )
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
@@ -70,53 +65,3 @@ def test_the_choices_of_a_project_take_precedence() -> None:
     assert ProjectCheckPolicy().over(settings) == settings
     own = ProjectCheckPolicy(mode=CheckMode.MARK, recognizer="off")
     assert own.over(settings) == CheckPolicy(CheckMode.MARK, 2, Strictness.NORMAL, "off")
-
-
-def test_two_runs_make_the_same_takes() -> None:
-    async def speak(seed: int) -> int:
-        return seed
-
-    async def check(take: int) -> TakeCheck:
-        return MISSING
-
-    first, second = (asyncio.run(speak_until_good(5, CheckPolicy(), speak, check)) for _ in range(2))
-    assert first == second
-    assert first.seeds == (5, retry_seed(5, 1), retry_seed(5, 2))
-    assert first.best == 0
-
-
-@pytest.mark.slow
-def test_at_most_one_of_200_lines_is_wrong_if_one_take_in_ten_is() -> None:
-    """Each take is wrong with a probability of one in ten; the check finds 95 % of them, and doubts 5 % of good takes."""
-    chance = random.Random(14)
-
-    async def speak(_seed: int) -> bool:
-        return chance.random() < 0.1
-
-    async def check(is_wrong: bool) -> TakeCheck:
-        is_marked = chance.random() < (0.95 if is_wrong else 0.05)
-        return DOUBTFUL if is_marked else GOOD
-
-    wrong = []
-    for run in range(20):
-        attempts = [asyncio.run(speak_until_good(line, CheckPolicy(), speak, check)) for line in range(200)]
-        wrong.append(sum(attempt.best_spoken and not attempt.best_check.needs_review for attempt in attempts))
-        assert sum(attempt.num_retries for attempt in attempts) < 60, run
-    assert sum(wrong) / len(wrong) < 2
-
-
-def test_lines_whose_first_take_is_spoilt_end_well_with_a_reliable_check() -> None:
-    spoilt = set(range(0, 200, 10))
-
-    async def line(number: int) -> bool:
-        async def speak(seed: int) -> bool:
-            return number in spoilt and seed == number
-
-        async def check(is_wrong: bool) -> TakeCheck:
-            return MISSING if is_wrong else GOOD
-
-        attempts = await speak_until_good(number, CheckPolicy(), speak, check)
-        assert attempts.num_retries == (1 if number in spoilt else 0)
-        return attempts.best_spoken
-
-    assert sum(asyncio.run(line(number)) for number in range(200)) <= 1
