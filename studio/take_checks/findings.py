@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from studio.take_checks.confidence import logistic, odds
 from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
@@ -31,10 +30,8 @@ class TextFindings:
     error_code: str = ""
 
 
-class TextCheck(Protocol):
-    """Compares a take with its text. Errors are returned as ``TextFindings.error_code``, not raised."""
-
-    def __call__(self, request: CheckRequest) -> TextFindings: ...
+# Compares a take with its text. Errors are returned as ``TextFindings.error_code``, not raised.
+TextCheck = Callable[[CheckRequest], TextFindings]
 
 
 @dataclass(frozen=True, slots=True)
