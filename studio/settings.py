@@ -242,8 +242,8 @@ RECOGNIZER = Choice(
     page=Page.CHECKS,
     title="Speech recognition",
     help=(
-        "Compares the spoken words with the text. Automatic uses the best installed recogniser for each language. "
-        "The Models page installs more recognisers."
+        "Compares the spoken words with the text. Automatic uses the bundled recogniser for English, and an installed one "
+        "for other languages. The Models page installs SenseVoiceSmall."
     ),
     default="auto",
     options=(

@@ -9746,10 +9746,6 @@ Drop a recording here to create a voice.</source>
         <translation>版本检查</translation>
     </message>
     <message>
-        <source>Compares the spoken words with the text. Automatic uses the best installed recogniser for each language. The Models page installs more recognisers.</source>
-        <translation>将读出的词与文本对照。“自动”为每种语言使用已安装的最佳识别模型。可在“模型”页面安装更多识别模型。</translation>
-    </message>
-    <message>
         <source>CosyVoice-300M only: play a sentence before all of it is ready. Joins within it can be audible.</source>
         <translation>仅适用于 CosyVoice-300M：整句合成完成之前就开始播放，句中的衔接处可能听得出来。</translation>
     </message>
@@ -9920,6 +9916,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>All offer the same files. If one fails, the others are tried. Automatic begins with ModelScope in China.</source>
         <translation>各下载源文件相同，某个失败时会自动尝试其他源。“自动”在中国优先使用 ModelScope。</translation>
+    </message>
+    <message>
+        <source>Compares the spoken words with the text. Automatic uses the bundled recogniser for English, and an installed one for other languages. The Models page installs SenseVoiceSmall.</source>
+        <translation>将读出的词与文本对照。“自动”对英语使用内置识别模型，对其他语言使用已安装的模型。可在“模型”页面安装 SenseVoiceSmall。</translation>
     </message>
     <message>
         <source>Fastest</source>

@@ -58,7 +58,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--voice", metavar="CLIP|NAME", help="the voice that the recording should have")
     add_model_option(parser)
     parser.add_argument(
-        "--recognizer", default="auto", metavar="ID|off", help="the speech recogniser (default: the best installed)"
+        "--recognizer", default="auto", metavar="ID|off", help="the speech recogniser (default: one for the language)"
     )
     strictness = parser.add_mutually_exclusive_group()
     strictness.add_argument("--strict", action="store_true", help="also report less certain problems")

@@ -32,7 +32,7 @@ class CheckRequest:
         evidence: From the language model, for each sentence in order; empty for other audio.
         prompt_clip: Clip of the voice, to compare the speaker with, or None.
         model_folder: Folder of the model that spoke, which contains the speaker encoder, or None.
-        recognizer: Id of a recogniser, ``auto`` for the best installed one for the language, or ``off``.
+        recognizer: Id of a recogniser, ``auto`` for the first one for the language, or ``off``.
         known_words: Words of the pronunciation dictionary. The recogniser may spell them in another way.
         earlier_takes: Measures of other takes of the same voice and model, with which this one is compared. The most
             recent 50 suffice; fewer than 8 are not used.
@@ -61,7 +61,7 @@ class TranscriptRequest:
         samples: Mono audio (n,), from -1 to 1.
         typed: The transcript to compare with, or an empty string.
         language: Language tag of the speech; empty to detect it from ``typed``.
-        recognizer: Id of a recogniser, or ``auto`` for the best installed one for the language.
+        recognizer: Id of a recogniser, or ``auto`` for the first one for the language.
     """
 
     samples: npt.NDArray[np.float32] = field(repr=False)
