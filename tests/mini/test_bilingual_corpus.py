@@ -7,54 +7,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bilingual_fakes import FakeSounds, FakeTeacher, measured_without_praat, write
 
-from training.bilingual import rendering
-from training.bilingual.build import BuildOptions, build, make_shard
+from training.bilingual.build import BuildOptions, build
 from training.bilingual.plan import Job, planned_shards
 from training.bilingual.store import BilingualCorpus
 from training.bilingual.styles import DELIVERY_OF_STYLE
 from training.bilingual.templates import fill_in, fill_in_mandarin
 from training.bilingual.texts import Source, _english_sentences, _mandarin_sentences, split_of
 from training.bilingual.voices import Split, voice_recipes
-from training.corpus.utterance import SAMPLE_RATE, CorpusFailed, FloatArray
-from training.teacher.english import UnknownWord
-from training.teacher.mandarin import MandarinText
-from training.teacher.network import SAMPLES_PER_FRAME, Mixture, Prosody, TeacherSpeech
+from training.corpus.utterance import CorpusFailed
+from training.teacher.network import SAMPLES_PER_FRAME
 
 VOICES = {voice.name: voice for voice in voice_recipes()}
 
 
-class FakeTeacher:
-    """A tone of 120 Hz, one frame for each symbol, longer when slow, and silence around it."""
-
-    def speak(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherSpeech:
-        frames = (4, *([round(4 / prosody.rate)] * len(phonemes)), 4)
-        times = np.arange(sum(frames) * SAMPLES_PER_FRAME) / SAMPLE_RATE
-        sound = 0.1 * np.sin(2 * np.pi * 120.0 * prosody.pitch * times)
-        sound[: 4 * SAMPLES_PER_FRAME] = sound[-4 * SAMPLES_PER_FRAME :] = 0.0
-        return TeacherSpeech(phonemes, frames, sound.astype(np.float32))
-
-
-class FakeSounds:
-    """Letters are phonemes; each Han character is one syllable."""
-
-    def english(self, text: str, accent: str) -> str:
-        if "Xyzzy" in text:
-            raise UnknownWord("Xyzzy")
-        return text.lower()
-
-    def mandarin(self, text: str, accent: str) -> MandarinText:
-        return MandarinText("ma→ " * len(text), ("ma1",) * len(text))
-
-
 @pytest.fixture(autouse=True)
-def _voiced_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure F0 without praat."""
-
-    def measured(samples: FloatArray) -> FloatArray:
-        return np.full(len(samples) // 480, 120.0, np.float32)
-
-    monkeypatch.setattr(rendering, "f0_of", measured)
+def _no_praat(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured_without_praat(monkeypatch)
 
 
 def sources() -> dict[str, list[Source]]:
@@ -159,26 +129,29 @@ def test_a_shard_keeps_what_was_read_and_when(tmp_path: Path) -> None:
         Job("我有2本书。", "zh", "sentence", "train-002", "whisper", "train"),
         Job("Xyzzy is no word.", "en", "sentence", "train-003", "normal", "train"),
     ]
-    seconds = make_shard(tmp_path, 0, jobs, FakeTeacher(), FakeSounds(), seed=0)
+    seconds = write(tmp_path, jobs)
     corpus = BilingualCorpus.open(tmp_path)
     assert [line.spoken for line in corpus.lines] == ["There are three of us.", "我有两本书。"]
     assert corpus.seconds("en") + corpus.seconds("zh") == pytest.approx(seconds)
     first, second = corpus.lines
     assert first.symbols == "there are three of us."
-    assert second.syllables == ("ma1",) * 6
+    assert second.syllables == ("ma1", "ni3") * 3
     assert sum(first.frames) * SAMPLES_PER_FRAME <= len(corpus.samples(0)) < (sum(first.frames) + 2) * SAMPLES_PER_FRAME
     assert len(first.frames) == len(first.symbols) + 2
     assert corpus.voices["train-001"] == VOICES["train-001"]
     assert (corpus.f0_hz(0) == 120.0).all()
     assert (corpus.f0_hz(1) == 0.0).all()  # whispered
     np.testing.assert_array_equal(corpus.samples(0, from_token=3, num_tokens=4), corpus.samples(0)[2880:6720])
-    assert corpus.training_indices().tolist() == [0, 1]
+    assert corpus.indices(split="train", speaker_split="train").tolist() == [0, 1]
+    assert [speaker.median_f0_hz for speaker in corpus.speakers] == [120.0, 0.0]
+    np.testing.assert_allclose(corpus.mel(0, from_token=3, num_tokens=4), corpus.mel(0)[6:14], atol=1e-4)
+    np.testing.assert_allclose(corpus.mel(0, from_token=3), corpus.mel(0)[6:], atol=1e-4)
 
 
 def test_styles_change_duration_and_level(tmp_path: Path) -> None:
     styles = ("normal", "fast", "slow", "loud", "soft")
     jobs = [Job("The same words.", "en", "sentence", "train-001", style, "train") for style in styles]
-    make_shard(tmp_path, 0, jobs, FakeTeacher(), FakeSounds(), seed=0)
+    write(tmp_path, jobs)
     corpus = BilingualCorpus.open(tmp_path)
     length = dict(zip(styles, corpus.num_tokens.tolist(), strict=True))
     assert length["fast"] < 0.8 * length["normal"]
@@ -190,7 +163,7 @@ def test_styles_change_duration_and_level(tmp_path: Path) -> None:
 def test_the_same_shard_is_made_again(tmp_path: Path) -> None:
     shard = planned(1)[0]
     for folder in ("one", "other"):
-        make_shard(tmp_path / folder, 0, shard, FakeTeacher(), FakeSounds(), seed=0)
+        write(tmp_path / folder, shard)
     for path in sorted((tmp_path / "one").iterdir()):
         assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
 

@@ -16,7 +16,7 @@ from training.teacher import english, mandarin
 from training.teacher.assembly import WHEELS, unpack_network
 from training.teacher.english import EnglishSounds, UnknownWord, symbols_of
 from training.teacher.graph import use_floats
-from training.teacher.network import Prosody, intoned
+from training.teacher.network import Prosody, intoned, without_long_ends
 
 # As the export writes a convolution with a bias, and a product of matrices.
 QUANTISED = """
@@ -83,6 +83,16 @@ def test_pitch_and_range_change_what_is_voiced() -> None:
     np.testing.assert_allclose(intoned(f0_hz, Prosody(pitch=1.5)), [[0, 150, 300, 600, 5]])
     np.testing.assert_allclose(intoned(f0_hz, Prosody(range=2.0)), [[0, 50, 200, 800, 5]], rtol=1e-5)
     np.testing.assert_array_equal(intoned(np.zeros((1, 3), np.float32), Prosody(pitch=2.0)), np.zeros((1, 3)))
+
+
+def test_silent_ends_are_shortened_and_times_stay_true() -> None:
+    samples = np.concatenate([np.zeros(20), np.ones(9), np.zeros(3), np.ones(4), np.zeros(12)]).repeat(600)
+    kept, frames = without_long_ends(samples.astype(np.float32), (20, 9, 3, 14, 2))
+    assert len(kept) == 600 * (8 + 16 + 8)
+    assert frames == (8, 9, 3, 12, 0)
+    assert kept[600 * 8 : 600 * 17].all()
+    whole, same = without_long_ends(kept, frames)
+    assert (len(whole), same) == (len(kept), frames)
 
 
 MISAKI = """

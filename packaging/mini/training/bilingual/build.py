@@ -21,15 +21,13 @@ import numpy as np
 
 from training.bilingual.plan import SHARD_SECONDS, Job, planned_shards
 from training.bilingual.rendering import Sounds, Synthesizer, rendered
-from training.bilingual.store import write_shard
+from training.bilingual.store import PLAN_FILE, write_shard
 from training.bilingual.texts import Source, english_sources, mandarin_sources
 from training.bilingual.voices import voice_recipes
 from training.corpus.utterance import CorpusFailed
 from training.teacher.english import EnglishSounds
 from training.teacher.mandarin import MandarinSounds, MandarinText
 from training.teacher.network import Teacher
-
-_PLAN_FILE = "plan.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def _check_plan(options: BuildOptions, sources: dict[str, tuple[Source, ...]]) -
     digest.update(json.dumps([asdict(source) for each in sources.values() for source in each]).encode())
     digest.update(json.dumps([asdict(voice) for voice in voice_recipes()], default=str).encode())
     plan = {"seed": options.seed, "texts_and_voices": digest.hexdigest()}
-    path = options.corpus / _PLAN_FILE
+    path = options.corpus / PLAN_FILE
     if not path.exists():
         path.write_text(json.dumps(plan) + "\n", "utf-8")
     elif (planned := json.loads(path.read_text("utf-8"))) != plan:

@@ -7,9 +7,8 @@ opened while it is created, and then contains the complete shards.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from training.bilingual.voices import Split, VoiceRecipe
-from training.corpus.store import IndexArray, to_pcm
-from training.corpus.utterance import SAMPLES_PER_TOKEN, CorpusFailed, FloatArray
+from training.corpus.acoustics import mel_of
+from training.corpus.store import Corpus, Entry, to_pcm
+from training.corpus.utterance import SAMPLES_PER_TOKEN, TOKENS_PER_SECOND, CorpusFailed, FloatArray, Speaker
 
+PLAN_FILE = "plan.json"
 _FULL_SCALE = 32_767.0
+_MARGIN_TOKENS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,75 +60,98 @@ class _Shard:
     f0_hz: FloatArray
 
 
-class BilingualCorpus:
-    """Lines by number. Opening reads the lists; audio is read on access."""
+class BilingualCorpus(Corpus):
+    """Lines by number, and everything that trainers read of a corpus except tokens. The mel is computed on access."""
 
-    def __init__(self, lines: list[Line], voices: dict[str, VoiceRecipe], shards: list[_Shard]) -> None:
+    def __init__(self, lines: list[Line], entries: list[Entry], voices: dict[str, VoiceRecipe], shards: list[_Shard]):
+        super().__init__(entries, [])
         self.lines = lines
         self.voices = voices
-        self._shards = shards
-        self._places: list[tuple[int, int, int]] = []  # shard, first token, number of tokens
+        self._arrays = shards
 
     @classmethod
-    def open(cls, folder: Path, *, first_shards: int | None = None) -> BilingualCorpus:
+    def open(cls, folder: Path) -> BilingualCorpus:
         """Raise ``CorpusFailed`` if there is no complete shard."""
-        corpus = cls([], {}, [])
-        for path in sorted(folder.glob("shard-*.json"))[:first_shards]:
-            corpus._add(path)
-        if not corpus.lines:
+        lines: list[Line] = []
+        lengths: list[tuple[int, int, int]] = []  # shard, first token, number of tokens
+        voices: dict[str, VoiceRecipe] = {}
+        shards: list[_Shard] = []
+        for path in sorted(folder.glob("shard-*.json")):
+            content = json.loads(path.read_text("utf-8"))
+            start = 0
+            for record in content["lines"]:
+                num_tokens = record.pop("num_tokens")
+                record["frames"], record["syllables"] = tuple(record["frames"]), tuple(record["syllables"])
+                lines.append(Line(**record))
+                lengths.append((len(shards), start, num_tokens))
+                start += num_tokens
+            voices |= {name: _voice(record) for name, record in content["voices"].items()}
+            arrays = {name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in ("samples", "f0_hz")}
+            shards.append(_Shard(**arrays))
+        if not lines:
             raise CorpusFailed(f"{folder} contains no speech yet. Create some first: train.py bilingual")
-        return corpus
-
-    def _add(self, path: Path) -> None:
-        content = json.loads(path.read_text("utf-8"))
-        arrays = {name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in ("samples", "f0_hz")}
-        start = 0
-        for record in content["lines"]:
-            num_tokens = record.pop("num_tokens")
-            record["frames"], record["syllables"] = tuple(record["frames"]), tuple(record["syllables"])
-            self.lines.append(Line(**record))
-            self._places.append((len(self._shards), start, num_tokens))
-            start += num_tokens
-        self.voices |= {name: _voice(record) for name, record in content["voices"].items()}
-        self._shards.append(_Shard(**arrays))
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    @cached_property
-    def num_tokens(self) -> IndexArray:
-        """Number of tokens of 40 ms of each line, (lines,)."""
-        return np.array([num_tokens for _, _, num_tokens in self._places], np.int64)
+        speakers = _speakers(lines, lengths, voices, shards)
+        entries = [
+            Entry(line.text, speakers[line.voice], line.style, line.split, num_tokens, start, shard)
+            for line, (shard, start, num_tokens) in zip(lines, lengths, strict=True)
+        ]
+        return cls(lines, entries, voices, shards)
 
     def samples(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
-        """Return the samples of all tokens or of a range, (960 * tokens,)."""
-        shard, begin, end = self._range(index, from_token, num_tokens)
-        raw = self._shards[shard].samples[begin * SAMPLES_PER_TOKEN : end * SAMPLES_PER_TOKEN]
+        begin, end = self._range(index, from_token, num_tokens)
+        raw = self._arrays[self.entry(index).shard].samples[begin * SAMPLES_PER_TOKEN : end * SAMPLES_PER_TOKEN]
         return raw.astype(np.float32) / np.float32(_FULL_SCALE)
 
     def f0_hz(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
-        """Return F0 in hertz of each 20 ms, (2 * tokens,)."""
-        shard, begin, end = self._range(index, from_token, num_tokens)
-        return np.array(self._shards[shard].f0_hz[2 * begin : 2 * end])
+        begin, end = self._range(index, from_token, num_tokens)
+        return np.array(self._arrays[self.entry(index).shard].f0_hz[2 * begin : 2 * end])
 
-    def indices(self, wanted: Callable[[Line, VoiceRecipe], bool]) -> IndexArray:
-        """Return the numbers of the lines for which ``wanted`` is true."""
-        return np.array(
-            [number for number, line in enumerate(self.lines) if wanted(line, self.voices[line.voice])], np.int64
-        )
-
-    def training_indices(self) -> IndexArray:
-        return self.indices(lambda line, voice: line.split == "train" and voice.split is Split.TRAIN)
+    def mel(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
+        # The windows of the first and last frame reach into the neighbouring tokens.
+        before = min(from_token, _MARGIN_TOKENS)
+        wanted = None if num_tokens is None else before + num_tokens + _MARGIN_TOKENS
+        wide = mel_of(self.samples(index, from_token=from_token - before, num_tokens=wanted))
+        end = None if num_tokens is None else 2 * (before + num_tokens)
+        return wide[2 * before : end]
 
     def seconds(self, language: str) -> float:
         """Return the seconds of all lines in ``language``."""
         is_wanted = np.array([line.language == language for line in self.lines])
-        return float(self.num_tokens[is_wanted].sum()) / 25.0
+        return float(self.num_tokens[is_wanted].sum()) / TOKENS_PER_SECOND
 
-    def _range(self, index: int, from_token: int, num_tokens: int | None) -> tuple[int, int, int]:
-        shard, start, length = self._places[index]
-        end = length if num_tokens is None else min(length, from_token + num_tokens)
-        return shard, start + from_token, start + end
+
+def open_speech(folder: Path) -> Corpus:
+    """Return the corpus in ``folder``, of either kind. Raise ``CorpusFailed`` if there is no complete shard."""
+    plan = folder / PLAN_FILE
+    is_bilingual = plan.is_file() and "texts_and_voices" in json.loads(plan.read_text("utf-8"))
+    return BilingualCorpus.open(folder) if is_bilingual else Corpus.open(folder)
+
+
+def _speakers(
+    lines: list[Line],
+    places: list[tuple[int, int, int]],
+    voices: dict[str, VoiceRecipe],
+    shards: list[_Shard],
+) -> dict[str, Speaker]:
+    """Return the voices with the median F0 of their normal lines, or of all lines where there is no normal one."""
+    voiced: dict[tuple[str, bool], list[FloatArray]] = {}
+    for line, (shard, start, num_tokens) in zip(lines, places, strict=True):
+        f0_hz = shards[shard].f0_hz[2 * start : 2 * (start + num_tokens)]
+        voiced.setdefault((line.voice, line.style == "normal"), []).append(f0_hz[f0_hz > 0])
+    speakers: dict[str, Speaker] = {}
+    for name, voice in voices.items():
+        heard = np.concatenate(voiced.get((name, True)) or voiced[name, False])
+        speakers[name] = Speaker(
+            name=name,
+            engine="kokoro",
+            voice=name,
+            accent=voice.accent,
+            pitch=0,
+            resample_ratio=1.0,
+            split=voice.split.value,
+            median_f0_hz=float(np.median(heard)) if len(heard) else 0.0,
+        )
+    return speakers
 
 
 def write_shard(folder: Path, name: str, recordings: Sequence[Recording], voices: dict[str, VoiceRecipe]) -> None:

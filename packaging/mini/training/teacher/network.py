@@ -60,7 +60,7 @@ class Teacher:
     def speak(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherSpeech:
         """Say ``phonemes`` with the sound of ``timbre`` and the durations and intonation of ``manner``.
 
-        Silence at both ends is limited to a quarter of a second. Raise ``ValueError`` for too many symbols.
+        Silence at both ends is limited to a fifth of a second. Raise ``ValueError`` for too many symbols.
         """
         symbols = "".join(symbol for symbol in phonemes if symbol in self._vocabulary)
         if not 0 < len(symbols) <= MAX_SYMBOLS:
@@ -78,12 +78,11 @@ class Teacher:
             {F0: intoned(f0, prosody), ENERGY: energy + np.float32(prosody.energy), FEATURES: features, "style": style},
         )
         frames = durations.reshape(-1).astype(np.int64)
-        samples = sound.reshape(-1)[: int(frames.sum()) * SAMPLES_PER_FRAME]
-        before, after = (max(0, int(frames[end]) - _MAX_SILENT_FRAMES) for end in (0, -1))
-        kept = samples[before * SAMPLES_PER_FRAME : len(samples) - after * SAMPLES_PER_FRAME]
-        frames[0] -= before
-        frames[-1] -= after
-        return TeacherSpeech(symbols, tuple(frames.tolist()), kept.astype(np.float32))
+        samples = sound.reshape(-1)[: int(frames.sum()) * SAMPLES_PER_FRAME].astype(np.float32)
+        frames[0] -= _SOUND_LEADS_FRAMES
+        frames[-1] += _SOUND_LEADS_FRAMES
+        samples, kept = without_long_ends(samples, tuple(frames.tolist()))
+        return TeacherSpeech(symbols, kept, samples)
 
     def _style(self, mixture: Mixture, num_symbols: int) -> FloatArray:
         mixed: FloatArray = np.zeros(STYLE_SIZE, np.float32)
@@ -99,7 +98,25 @@ class Teacher:
         }
 
 
-_MAX_SILENT_FRAMES = 10
+# The network makes each sound this much before the durations say, as voicing of vowels and of voiceless sounds shows.
+_SOUND_LEADS_FRAMES = 2
+_MAX_SILENT_FRAMES = 8
+_SILENT_BELOW_DB = -40.0
+
+
+def without_long_ends(samples: FloatArray, frames: tuple[int, ...]) -> tuple[FloatArray, tuple[int, ...]]:
+    """Return ``samples`` with at most a fifth of a second of silence at each end, and the frames of their symbols."""
+    power = (samples.reshape(-1, SAMPLES_PER_FRAME).astype(np.float64) ** 2).mean(axis=1)
+    heard = np.flatnonzero(power >= power.max() * 10.0 ** (_SILENT_BELOW_DB / 10.0))
+    first = max(0, int(heard[0]) - _MAX_SILENT_FRAMES)
+    last = min(len(power), int(heard[-1]) + 1 + _MAX_SILENT_FRAMES)
+    return samples[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME], _within(frames, first, last)
+
+
+def _within(frames: tuple[int, ...], first: int, last: int) -> tuple[int, ...]:
+    """Return how many frames of each symbol are in the range. Symbols outside of it have none."""
+    ends = np.cumsum(frames).clip(first, last)
+    return tuple(np.diff(ends, prepend=first).tolist())
 
 
 def intoned(f0_hz: npt.NDArray[np.float32], prosody: Prosody) -> npt.NDArray[np.float32]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from training.bilingual.store import open_speech
 from training.corpus.store import Corpus, IndexArray, crop
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
 from training.corpus.utterance import CorpusFailed, FloatArray
@@ -104,7 +105,7 @@ class CropReader:
 
 def open_corpus(options: TrainingOptions) -> Corpus:
     try:
-        return Corpus.open(options.corpus)
+        return open_speech(options.corpus)
     except CorpusFailed as failure:
         raise TrainingFailed(str(failure)) from failure
 

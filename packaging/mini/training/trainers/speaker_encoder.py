@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
+from training.bilingual.store import open_speech
 from training.corpus.store import Corpus
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.filter_bank_pool import FilterBankPool, filter_bank_of, some_of_each, usual_indices
@@ -51,7 +52,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     """The validation values: ``equal_error_rate`` of pairs of unseen speakers, and ``pitch_error``, relative."""
     begin(options)
     settings = options.with_settings(SpeakerEncoderSettings())
-    corpus = Corpus.open(options.corpus)
+    corpus = open_speech(options.corpus)
     random = np.random.default_rng(options.seed)
     chosen = _training_utterances(corpus, options.speakers, settings.utterances_per_speaker, random)
     pool = FilterBankPool.of(corpus, chosen)
