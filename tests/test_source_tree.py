@@ -81,24 +81,27 @@ class Source:
     """What the tests need of a module. Its syntax tree would take too much memory."""
 
     imports: frozenset[str]
+    modules: frozenset[str]  # names of imported modules, and of everything imported from them
     calls: tuple[Call, ...]
     has_docstring: bool
 
 
 @cache
 def source_of(path: Path) -> Source:
-    """Return the top-level packages that a module imports anywhere, and its calls."""
+    """Return what a module imports anywhere, also late and for types, and its calls."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports, calls = set(), []
+    modules, calls = set(), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            imports.update(alias.name.split(".")[0] for alias in node.names)
+            modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            imports.add(node.module.split(".")[0])
+            modules.add(node.module)
+            modules.update(f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call):
             name = re.sub(r"^np\.", "numpy.", ast.unparse(node.func))
             calls.append(Call(name, node.lineno, frozenset(keyword.arg for keyword in node.keywords)))
-    return Source(frozenset(imports), tuple(calls), bool(ast.get_docstring(tree)))
+    imports = frozenset(name.split(".")[0] for name in modules)
+    return Source(imports, frozenset(modules), tuple(calls), bool(ast.get_docstring(tree)))
 
 
 @pytest.mark.slow
@@ -106,6 +109,31 @@ def test_packages_import_only_from_lower_layers() -> None:
     program = Path(sys.executable).with_name("lint-imports")
     linted = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+# Modules that import each other. Remove those that no longer do; add none.
+IN_CIRCLES = {
+    "studio.model.speech_lm.attention",
+    "studio.model.speech_lm.cached_lm",
+    "studio.model.speech_lm.decoder",
+    "studio.model.speech_lm.network",
+    "studio.model.speech_lm.torch_lm",
+    "studio.model.stages",
+}
+
+
+def test_modules_do_not_import_each_other() -> None:
+    """Late imports and imports for types count."""
+    modules = {name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in MODULES}
+    imports = {name: source_of(path).modules - {name} for name, path in modules.items()}
+    while True:  # remove modules that import none of the others, or that none of the others imports
+        imported = frozenset[str]().union(*imports.values())
+        left = {name: found & imports.keys() for name, found in imports.items() if name in imported}
+        left = {name: found for name, found in left.items() if found}
+        if left == imports:
+            break
+        imports = left
+    assert imports.keys() == IN_CIRCLES
 
 
 def test_the_top_level_has_no_unexpected_entries() -> None:

@@ -17,7 +17,8 @@ from studio.catalog.installation import Installation
 from studio.catalog.known import KnownModel, SourceKind
 from studio.catalog.network import RetryPolicy
 from studio.catalog.progress import CancelToken, OnProgress, Phase, Progress, SourceSkipped, ignore_progress
-from studio.catalog.sources import ModelSource, SourceOrder, source_title
+from studio.catalog.source_order import SourceOrder
+from studio.catalog.sources import ModelSource, source_title
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 # Signed addresses expire and connections close, so a file is requested twice before its source is left.

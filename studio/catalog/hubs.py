@@ -18,7 +18,7 @@ from huggingface_hub.hf_api import RepoSibling
 
 from studio.catalog.known import SourceKind
 from studio.catalog.network import RefusedError, open_client
-from studio.catalog.sources import Address, Listing, RemoteFile, is_default_endpoint
+from studio.catalog.sources import Address, FileList, RemoteFile, is_default_endpoint
 from studio.errors import SourceRefused
 from studio.storage.json_input import parse_json
 
@@ -42,7 +42,7 @@ class HuggingFace:
         self._token = None if is_default_endpoint(self.kind, endpoint) else False
         self._api = HfApi(endpoint=endpoint, token=self._token, library_name="timbre-studio")
 
-    def list_files(self, repository: str, revision: str | None) -> Listing:
+    def list_files(self, repository: str, revision: str | None) -> FileList:
         with _one_call_at_a_time:
             huggingface_hub.set_client_factory(open_client)
             try:
@@ -54,7 +54,7 @@ class HuggingFace:
                 raise _not_a_listing(self.endpoint) from error
             finally:
                 huggingface_hub.close_session()
-        return Listing(info.sha or revision or _MAIN, files)
+        return FileList(info.sha or revision or _MAIN, files)
 
     def address(self, repository: str, revision: str, path: str) -> Address:
         url = huggingface_hub.hf_hub_url(repository, path, revision=revision, endpoint=self.endpoint)
@@ -79,7 +79,7 @@ class ModelScope:
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
 
-    def list_files(self, repository: str, revision: str | None) -> Listing:
+    def list_files(self, repository: str, revision: str | None) -> FileList:
         chosen = revision or _MASTER
         query = urlencode({"Revision": chosen, "Recursive": "True"})
         with open_client() as client:
@@ -93,7 +93,7 @@ class ModelScope:
             files = [_model_scope_file(entry) for entry in body["Data"]["Files"] if entry.get("Type") != "tree"]
         except (ValueError, KeyError, TypeError, AttributeError) as error:  # usually the login page of a network
             raise _not_a_listing(self.endpoint) from error
-        return Listing(chosen, {file.path: file for file in files})
+        return FileList(chosen, {file.path: file for file in files})
 
     def address(self, repository: str, revision: str, path: str) -> Address:
         query = urlencode({"Revision": revision, "FilePath": path})

@@ -26,7 +26,7 @@ from studio.catalog.network import (
     unreachable,
 )
 from studio.catalog.progress import CancelToken, OnProgress, Phase, Progress, ProgressCounter, ignore_progress
-from studio.catalog.sources import Listing, ModelSource, RemoteFile
+from studio.catalog.sources import FileList, ModelSource, RemoteFile
 from studio.catalog.staging import (
     InstallPlan,
     delete_all_except,
@@ -108,7 +108,7 @@ class Installation:
             listing = self._list_files(None)  # a mirror that has only the newest revision
         return make_plan(self._model, self._variants, self._source, listing)
 
-    def _list_files(self, revision: str | None) -> Listing:
+    def _list_files(self, revision: str | None) -> FileList:
         retry = RetryPolicy(self._first_wait_seconds, num_attempts=self._num_list_attempts)
         host = httpx2.URL(self._source.endpoint).host
         repository = self._model.repositories[self._source.kind]

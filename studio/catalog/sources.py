@@ -11,7 +11,7 @@ HTTP interface consists of two URLs.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -19,13 +19,11 @@ from urllib.parse import urlsplit
 from studio.catalog.known import SourceKind
 from studio.errors import UnusableSetting
 
-AUTOMATIC = "automatic"  # choice of the source by the location of the computer
-# Environment variable and default endpoint.
-_ENDPOINTS = {
-    SourceKind.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
-    SourceKind.MODEL_SCOPE: ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
+DEFAULT_ENDPOINTS = {
+    SourceKind.HUGGING_FACE: "https://huggingface.co",
+    SourceKind.MODEL_SCOPE: "https://www.modelscope.cn",
 }
-_MIRRORS = {"https://hf-mirror.com": SourceKind.HUGGING_FACE}
+_VARIABLES = {SourceKind.HUGGING_FACE: "HF_ENDPOINT", SourceKind.MODEL_SCOPE: "MODELSCOPE_ENDPOINT"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class RemoteFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FileList:
     """The files of a repository at ``revision``, by path."""
 
     revision: str
@@ -61,58 +59,13 @@ class ModelSource(Protocol):
     @property
     def endpoint(self) -> str: ...
 
-    def list_files(self, repository: str, revision: str | None) -> Listing:
+    def list_files(self, repository: str, revision: str | None) -> FileList:
         """List the files of ``revision``, or of the newest revision for None.
 
         Raise ``RefusedError``, ``SourceRefused`` and ``httpx2.HTTPError``.
         """
 
     def address(self, repository: str, revision: str, path: str) -> Address: ...
-
-
-def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
-    """Return the client of a hub, without a request. Raise ``UnusableSetting``."""
-    from studio.catalog.hubs import HuggingFace, ModelScope  # noqa: PLC0415 - slow to load, and rarely needed
-
-    found = endpoint_of(kind, endpoint)
-    return HuggingFace(found) if kind is SourceKind.HUGGING_FACE else ModelScope(found)
-
-
-@dataclass(frozen=True, slots=True)
-class SourceOrder:
-    """Sources of models: those tried in turn by themselves, and those tried only when the user asks."""
-
-    automatic: tuple[ModelSource, ...]
-    others: tuple[ModelSource, ...] = ()
-
-
-def order_sources(choice: str, own_endpoints: Mapping[SourceKind, str], *, is_in_china: bool) -> SourceOrder:
-    """Return the sources for the setting ``choice``: a source, or "automatic".
-
-    An own address, from the settings or the environment, is used alone until the user asks for another source. Raise
-    ``UnusableSetting``.
-    """
-    hugging_face, model_scope = SourceKind.HUGGING_FACE, SourceKind.MODEL_SCOPE
-    mirrors = [(kind, endpoint) for endpoint, kind in _MIRRORS.items()]
-    official = {kind: (kind, default) for kind, (_, default) in _ENDPOINTS.items()}
-    if is_in_china:
-        places = [official[model_scope], *mirrors, official[hugging_face]]
-    else:
-        places = [official[hugging_face], official[model_scope], *mirrors]
-    is_automatic = choice == AUTOMATIC
-    kinds = [kind for kind, _ in places] if is_automatic else [SourceKind(choice)]
-    own = {kind: endpoint_of(kind, own_endpoints.get(kind, "")) for kind in dict.fromkeys(kinds)}
-    own_places = [(kind, endpoint) for kind, endpoint in own.items() if not is_default_endpoint(kind, endpoint)]
-    if own_places:
-        chosen = own_places if is_automatic else own_places[:1]
-        return SourceOrder(_opened(chosen), _opened([place for place in places if place not in chosen]))
-    if not is_automatic:
-        places.sort(key=lambda place: place != official[SourceKind(choice)])
-    return SourceOrder(_opened(places))
-
-
-def _opened(places: Sequence[tuple[SourceKind, str]]) -> tuple[ModelSource, ...]:
-    return tuple(open_source(kind, endpoint) for kind, endpoint in places)
 
 
 def source_title(source: ModelSource) -> str:
@@ -123,8 +76,7 @@ def source_title(source: ModelSource) -> str:
 
 def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
     """Return ``chosen``, or otherwise the endpoint in the environment, or otherwise the hub's own. Raise ``UnusableSetting``."""
-    variable, default = _ENDPOINTS[kind]
-    endpoint = (chosen.strip() or os.environ.get(variable, "").strip() or default).rstrip("/")
+    endpoint = (chosen.strip() or os.environ.get(_VARIABLES[kind], "").strip() or DEFAULT_ENDPOINTS[kind]).rstrip("/")
     if not _is_address(endpoint):
         raise UnusableSetting(
             "“{endpoint}” is not a server address.",
@@ -144,4 +96,4 @@ def _is_address(endpoint: str) -> bool:
 
 
 def is_default_endpoint(kind: SourceKind, endpoint: str) -> bool:
-    return endpoint == _ENDPOINTS[kind][1]
+    return endpoint == DEFAULT_ENDPOINTS[kind]

@@ -21,7 +21,7 @@ from typing import Any, Self
 from studio.catalog.folders import files_in, is_safe_path, writing
 from studio.catalog.known import KnownModel, ModelFile
 from studio.catalog.progress import Phase, ProgressCounter
-from studio.catalog.sources import Listing, ModelSource, RemoteFile
+from studio.catalog.sources import FileList, ModelSource, RemoteFile
 from studio.errors import SourceRefused, WrongDownload
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
@@ -49,7 +49,7 @@ class InstallPlan:
         return is_same_repository and {f.path for f in self.files} == {f.path for f in model.files_of(variants)}
 
 
-def make_plan(model: KnownModel, variants: frozenset[str], source: ModelSource, listing: Listing) -> InstallPlan:
+def make_plan(model: KnownModel, variants: frozenset[str], source: ModelSource, listing: FileList) -> InstallPlan:
     """Return a plan for ``model``.
 
     Raise ``SourceRefused`` if the repository lacks a file, ``WrongDownload`` if a file differs from the release.
@@ -58,7 +58,7 @@ def make_plan(model: KnownModel, variants: frozenset[str], source: ModelSource, 
     return InstallPlan(source.endpoint, model.repositories[source.kind], listing.revision, files)
 
 
-def _checked_file(model: KnownModel, file: ModelFile, source: ModelSource, listing: Listing) -> RemoteFile:
+def _checked_file(model: KnownModel, file: ModelFile, source: ModelSource, listing: FileList) -> RemoteFile:
     remote = listing.files.get(file.path)
     if remote is None:
         raise SourceRefused(

@@ -14,7 +14,7 @@ from studio.catalog.folders import in_gigabytes
 from studio.catalog.installed import ModelState, ModelStatus, model_not_found, model_status, model_statuses
 from studio.catalog.known import Ability, KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
-from studio.catalog.sources import AUTOMATIC, SourceOrder, open_source, order_sources
+from studio.catalog.source_order import AUTOMATIC, SourceOrder, open_source, order_sources
 from studio.catalog.transfer import EXPORT_SUFFIX, export_model, import_model
 from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_action, add_command

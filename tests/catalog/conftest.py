@@ -14,7 +14,7 @@ from small_model import REPOSITORY, small_files, small_model
 from studio.catalog.installation import Installation
 from studio.catalog.known import KnownModel, SourceKind
 from studio.catalog.progress import Phase, Progress
-from studio.catalog.sources import open_source
+from studio.catalog.source_order import open_source
 
 
 @dataclass

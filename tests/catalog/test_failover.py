@@ -13,7 +13,7 @@ from small_model import REPOSITORY
 from studio.catalog.failover import FailoverInstallation
 from studio.catalog.known import SourceKind
 from studio.catalog.progress import CancelToken, Phase, Progress
-from studio.catalog.sources import SourceOrder, open_source, order_sources
+from studio.catalog.source_order import SourceOrder, open_source, order_sources
 from studio.errors import SourceRefused, SourceUnreachable
 
 HF, MS = SourceKind.HUGGING_FACE, SourceKind.MODEL_SCOPE

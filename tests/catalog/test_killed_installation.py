@@ -21,7 +21,7 @@ import sys
 from small_model import small_files, small_model
 from studio.catalog.installation import Installation
 from studio.catalog.known import SourceKind
-from studio.catalog.sources import open_source
+from studio.catalog.source_order import open_source
 Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE, sys.argv[1])).run()
 """
 

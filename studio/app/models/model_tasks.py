@@ -17,7 +17,7 @@ from studio.catalog.checking import CheckResult, check_model, discard_download, 
 from studio.catalog.installed import ModelStatus, model_statuses
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.progress import CancelToken, DownloadCancelled, Progress
-from studio.catalog.sources import SourceOrder, order_sources
+from studio.catalog.source_order import SourceOrder, order_sources
 from studio.catalog.transfer import export_model, import_model
 from studio.errors import InternalError, StudioError
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE, UNFINISHED_DOWNLOADS

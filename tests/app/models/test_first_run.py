@@ -25,7 +25,7 @@ from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import Gpu, MachineFacts, Reason, parse_gpus, probe_machine, recommend_model
 from studio.catalog.progress import CancelToken
-from studio.catalog.sources import open_source
+from studio.catalog.source_order import open_source
 from studio.project.changes import EditLines
 from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE, UNFINISHED_DOWNLOADS
 from studio.settings import MODEL as MODEL_IN_USE
