@@ -73,7 +73,7 @@ class IntSetting(Setting[int]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Number(Setting[float]):
+class NumberSetting(Setting[float]):
     """A number from ``low`` to ``high``, inclusive. ``step`` is the step of the field in the dialog."""
 
     low: float
@@ -95,7 +95,7 @@ class Option(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Choice(Setting[T]):
+class ChoiceSetting(Setting[T]):
     options: tuple[Option[T], ...]
 
     def checked(self, value: object) -> T:
@@ -120,7 +120,7 @@ class StringSetting(Setting[str]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Folder(StringSetting):
+class FolderSetting(StringSetting):
     """A path. If it is empty, the user is asked each time, or the folder described by ``name_of_empty`` is used."""
 
     may_be_empty: bool = True
@@ -128,7 +128,7 @@ class Folder(StringSetting):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class AudioFile(StringSetting):
+class AudioFileSetting(StringSetting):
     """The path of an audio file. If it is empty, what ``name_of_empty`` describes is used."""
 
     may_be_empty: bool = True
@@ -136,14 +136,14 @@ class AudioFile(StringSetting):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Device(StringSetting):
+class DeviceSetting(StringSetting):
     """The name of an output device, which need not be connected. Empty means the system default."""
 
     may_be_empty: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Processor(StringSetting):
+class ProcessorSetting(StringSetting):
     """The device that runs the model: "auto", "cpu", "cuda", "cuda:1", or part of a GPU's name."""
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 from studio.setting_kinds import (
-    AudioFile,
+    AudioFileSetting,
     BoolSetting,
-    Choice,
-    Device,
-    Folder,
+    ChoiceSetting,
+    DeviceSetting,
+    FolderSetting,
     IntSetting,
-    Number,
+    NumberSetting,
     Option,
     Page,
-    Processor,
+    ProcessorSetting,
     Setting,
     ShortcutsSetting,
     StringSetting,
@@ -36,7 +36,7 @@ PAGE_TITLES = {
 
 # The window.
 
-LANGUAGE = Choice(
+LANGUAGE = ChoiceSetting(
     key="language",
     page=Page.WINDOW,
     title="Language",
@@ -48,7 +48,7 @@ LANGUAGE = Choice(
         Option("zh_CN", "简体中文"),
     ),
 )
-COLOUR_SCHEME = Choice(
+COLOUR_SCHEME = ChoiceSetting(
     key="colour-scheme",
     page=Page.WINDOW,
     title="Colours",
@@ -71,7 +71,7 @@ RECENT_FILES = StringsSetting(key="recent-files", most=10)
 SCRIPT_IS_COMPACT = BoolSetting(key="script-is-compact", default=False)
 SHOWS_LIVE_FIGURES = BoolSetting(key="shows-live-figures", default=False)
 
-TEXT_SPLITTING = Choice(
+TEXT_SPLITTING = ChoiceSetting(
     key="text-splitting",
     page=Page.SCRIPT,
     title="Split pasted or imported text",
@@ -82,7 +82,7 @@ TEXT_SPLITTING = Choice(
         Option("paragraph", "One line per paragraph"),
     ),
 )
-PAUSE_AFTER_SECONDS = Number(
+PAUSE_AFTER_SECONDS = NumberSetting(
     key="pause-after",
     page=Page.SCRIPT,
     title="Pause after new lines",
@@ -107,7 +107,7 @@ AUTOSAVE_MINUTES = IntSetting(
 
 # Synthesis and playback.
 
-OUTPUT_DEVICE = Device(
+OUTPUT_DEVICE = DeviceSetting(
     key="output-device",
     page=Page.SPEAKING,
     title="Output device",
@@ -140,7 +140,7 @@ TAKES_AT_ONCE = IntSetting(
 )
 COMPARES_BLINDLY = BoolSetting(key="compares-blindly", default=True)
 MODEL = StringSetting(key="model", default="", may_be_empty=True)
-SPEECH_LM_PRECISION = Choice(
+SPEECH_LM_PRECISION = ChoiceSetting(
     key="speech-lm-precision",
     page=Page.SPEAKING,
     title="Language model precision",
@@ -154,7 +154,7 @@ SPEECH_LM_PRECISION = Choice(
         Option("int8", "8-bit integers"),
     ),
 )
-FLOW_PRECISION = Choice(
+FLOW_PRECISION = ChoiceSetting(
     key="flow-precision",
     page=Page.SPEAKING,
     title="Flow precision",
@@ -165,7 +165,7 @@ FLOW_PRECISION = Choice(
         Option("float32", "32-bit float (reference)"),
     ),
 )
-DEVICE = Processor(
+DEVICE = ProcessorSetting(
     key="place",
     page=Page.SPEAKING,
     title="Run model on",
@@ -173,7 +173,7 @@ DEVICE = Processor(
     default="auto",
     longest=100,
 )
-ENGINES = Choice(
+ENGINES = ChoiceSetting(
     key="engines",
     page=Page.SPEAKING,
     title="Faster engines",
@@ -201,7 +201,7 @@ NUM_THREADS = IntSetting(
 
 # Checks of takes. A project can have its own choices: ``ProjectCheckPolicy``.
 
-TAKE_CHECKS = Choice(
+TAKE_CHECKS = ChoiceSetting(
     key="take-checks",
     page=Page.CHECKS,
     title="Check takes",
@@ -225,7 +225,7 @@ TAKE_RETRIES = IntSetting(
     low=1,
     high=9,
 )
-CHECK_STRICTNESS = Choice(
+CHECK_STRICTNESS = ChoiceSetting(
     key="check-strictness",
     page=Page.CHECKS,
     title="Strictness",
@@ -237,7 +237,7 @@ CHECK_STRICTNESS = Choice(
         Option("strict", "Strict"),
     ),
 )
-RECOGNIZER = Choice(
+RECOGNIZER = ChoiceSetting(
     key="recognizer",
     page=Page.CHECKS,
     title="Speech recognition",
@@ -264,7 +264,7 @@ EXPORT_WAITS_FOR_CHECKS = BoolSetting(
 
 # Models.
 
-MODEL_SOURCE = Choice(
+MODEL_SOURCE = ChoiceSetting(
     key="model-source",
     page=Page.MODELS,
     title="Download models from",
@@ -280,7 +280,7 @@ HUGGING_FACE_ENDPOINT = StringSetting(
     key="huggingface-endpoint",
     page=Page.MODELS,
     title="Hugging Face address",
-    help="A mirror such as https://hf-mirror.com, or empty for the default.",
+    help="Mirror URL, such as https://hf-mirror.com. Leave empty for the default.",
     default="",
     may_be_empty=True,
     longest=300,
@@ -289,12 +289,12 @@ MODEL_SCOPE_ENDPOINT = StringSetting(
     key="modelscope-endpoint",
     page=Page.MODELS,
     title="ModelScope address",
-    help="A mirror, or empty for the default.",
+    help="Mirror URL. Leave empty for the default.",
     default="",
     may_be_empty=True,
     longest=300,
 )
-MODELS_FOLDER = Folder(
+MODELS_FOLDER = FolderSetting(
     key="models-folder",
     page=Page.MODELS,
     title="Models folder",
@@ -337,7 +337,7 @@ OTHER_SERVER_VOICES = StringsSetting(key="other-server-voices", most=200)
 
 # Initial values of the export dialog.
 
-EXPORT_FOLDER = Folder(
+EXPORT_FOLDER = FolderSetting(
     key="export-folder",
     page=Page.EXPORT,
     title="Folder",
@@ -349,7 +349,7 @@ EXPORT_FOLDER = Folder(
 MODEL_SPEEDS = StringsSetting(key="model-speeds", most=50)
 # Folders of the last exports, as the name of the script, a tab, and the folder; the latest is the last.
 EXPORT_FOLDERS = StringsSetting(key="export-folders", most=100)
-EXPORT_FILES = Choice(
+EXPORT_FILES = ChoiceSetting(
     key="export-files",
     page=Page.EXPORT,
     title="Files",
@@ -363,7 +363,7 @@ EXPORT_FILES = Choice(
         Option("audiobook", "Audiobook (M4B)"),
     ),
 )
-EXPORT_PLACEMENT = Choice(
+EXPORT_PLACEMENT = ChoiceSetting(
     key="export-placement",
     page=None,
     title="Joined lines",
@@ -376,7 +376,7 @@ EXPORT_PLACEMENT = Choice(
         Option("languages", "At their times, one file per language"),
     ),
 )
-EXPORT_STANDARD = Choice(
+EXPORT_STANDARD = ChoiceSetting(
     key="export-standard",
     page=Page.EXPORT,
     title="Mastering",
@@ -395,7 +395,7 @@ EXPORT_PATTERN = StringSetting(
     default="{index} {voice} {text}",
     longest=200,
 )
-EXPORT_ENCODING = Choice(
+EXPORT_ENCODING = ChoiceSetting(
     key="export-encoding",
     page=Page.EXPORT,
     title="Format",
@@ -413,7 +413,7 @@ EXPORT_ENCODING = Choice(
         Option("opus", "OGG Opus"),
     ),
 )
-EXPORT_SAMPLE_RATE = Choice(
+EXPORT_SAMPLE_RATE = ChoiceSetting(
     key="export-sample-rate",
     page=Page.EXPORT,
     title="Sample rate",
@@ -428,7 +428,7 @@ EXPORT_HAS_ONE_PAUSE = BoolSetting(
     help="In a joined file. Otherwise each line keeps its own pause.",
     default=False,
 )
-EXPORT_PAUSE_SECONDS = Number(
+EXPORT_PAUSE_SECONDS = NumberSetting(
     key="export-pause",
     page=Page.EXPORT,
     needs=EXPORT_HAS_ONE_PAUSE,
@@ -440,7 +440,7 @@ EXPORT_PAUSE_SECONDS = Number(
     step=0.1,
     unit="s",
 )
-EXPORT_ROOM_TONE = AudioFile(
+EXPORT_ROOM_TONE = AudioFileSetting(
     key="export-room-tone",
     page=None,
     title="Room tone",
@@ -455,7 +455,7 @@ EXPORT_MATCHES_LOUDNESS = BoolSetting(
     help="Bring every file to the loudness below, without clipping.",
     default=False,
 )
-EXPORT_LUFS = Number(
+EXPORT_LUFS = NumberSetting(
     key="export-loudness",
     page=Page.EXPORT,
     needs=EXPORT_MATCHES_LOUDNESS,
@@ -467,7 +467,7 @@ EXPORT_LUFS = Number(
     step=0.5,
     unit="LUFS",
 )
-EXPORT_TRUE_PEAK = Number(
+EXPORT_TRUE_PEAK = NumberSetting(
     key="export-true-peak",
     page=Page.EXPORT,
     needs=EXPORT_MATCHES_LOUDNESS,
@@ -486,7 +486,7 @@ EXPORT_IS_TRIMMED = BoolSetting(
     help="A short, faded part of the silence is kept.",
     default=False,
 )
-EXPORT_SUBTITLES = Choice(
+EXPORT_SUBTITLES = ChoiceSetting(
     key="export-subtitles",
     page=Page.EXPORT,
     title="Subtitles",
@@ -512,7 +512,7 @@ EXPORT_HAS_MANIFEST = BoolSetting(
 )
 
 
-FIT_SLOWEST = Number(
+FIT_SLOWEST = NumberSetting(
     key="fit-slowest",
     page=None,
     title="Slowest",
@@ -522,7 +522,7 @@ FIT_SLOWEST = Number(
     high=1.0,
     step=0.05,
 )
-FIT_FASTEST = Number(
+FIT_FASTEST = NumberSetting(
     key="fit-fastest",
     page=None,
     title="Fastest",

@@ -50,9 +50,6 @@ class Settings:
     def __setitem__(self, setting: Setting[T], value: T) -> None:
         self.change({setting: value})
 
-    def is_default(self, setting: Setting[Any]) -> bool:
-        return setting not in self._values
-
     def change(self, values: Mapping[Setting[Any], object]) -> None:
         """Set all ``values`` or none. Raise ``UnusableSetting``, ``DiskFull`` or ``CannotWrite``."""
         checked = {setting: setting.checked(value) for setting, value in values.items()}

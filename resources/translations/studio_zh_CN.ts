@@ -9598,16 +9598,8 @@ Drop a recording here to create a voice.</source>
         <translation>Hugging Face 地址</translation>
     </message>
     <message>
-        <source>A mirror such as https://hf-mirror.com, or empty for the default.</source>
-        <translation>镜像地址，例如 https://hf-mirror.com；留空则使用官方地址。</translation>
-    </message>
-    <message>
         <source>ModelScope address</source>
         <translation>ModelScope 地址</translation>
-    </message>
-    <message>
-        <source>A mirror, or empty for the default.</source>
-        <translation>镜像地址；留空则使用官方地址。</translation>
     </message>
     <message>
         <source>Models folder</source>
@@ -9824,6 +9816,14 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Mark, and try again</source>
         <translation>标记并自动重读</translation>
+    </message>
+    <message>
+        <source>Mirror URL, such as https://hf-mirror.com. Leave empty for the default.</source>
+        <translation>镜像地址，例如 https://hf-mirror.com，留空则使用默认地址。</translation>
+    </message>
+    <message>
+        <source>Mirror URL. Leave empty for the default.</source>
+        <translation>镜像地址，留空则使用默认地址。</translation>
     </message>
     <message>
         <source>ModelScope</source>

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio.setting_kinds import BoolSetting, Choice, IntSetting, Number, Setting, ShortcutsSetting, StringsSetting
+from studio.setting_kinds import (
+    BoolSetting,
+    ChoiceSetting,
+    IntSetting,
+    NumberSetting,
+    Setting,
+    ShortcutsSetting,
+    StringsSetting,
+)
 
 
 def other_value(setting: Setting[Any]) -> Any:
@@ -12,9 +20,9 @@ def other_value(setting: Setting[Any]) -> Any:
     match setting:
         case BoolSetting():
             return not setting.default
-        case IntSetting() | Number():
+        case IntSetting() | NumberSetting():
             return setting.low if setting.default != setting.low else setting.high
-        case Choice():
+        case ChoiceSetting():
             return next(option.value for option in setting.options if option.value != setting.default)
         case StringsSetting():
             return ("a\tb", "安娜")

@@ -11,7 +11,7 @@ from studio.app.preferences.editors import translated
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.controls import text_label
 from studio.project.changes import EditDetails
-from studio.setting_kinds import Choice
+from studio.setting_kinds import ChoiceSetting
 from studio.settings import CHECK_STRICTNESS, RECOGNIZER, TAKE_CHECKS, TAKE_RETRIES
 from studio.settings_store import Settings
 from studio.take_checks.policy import CheckMode, ProjectCheckPolicy
@@ -68,7 +68,7 @@ class PolicyDialog(QDialog):
             self._editor.push(EditDetails(replace(before, checks=own)), self.tr("Change checks"))
         super().accept()
 
-    def _choice(self, setting: Choice[Any], own: str | None) -> QComboBox:
+    def _choice(self, setting: ChoiceSetting[Any], own: str | None) -> QComboBox:
         box = self._box(setting.title)
         titles = {option.value: translated(option.title) for option in setting.options}
         self._follow(box, titles[self._settings[setting]])

@@ -22,14 +22,14 @@ from PySide6.QtWidgets import (
 from studio.app.models.model_text import memory_text
 from studio.catalog.machine import GpuMemory
 from studio.setting_kinds import (
-    AudioFile,
+    AudioFileSetting,
     BoolSetting,
-    Choice,
-    Device,
-    Folder,
+    ChoiceSetting,
+    DeviceSetting,
+    FolderSetting,
     IntSetting,
-    Number,
-    Processor,
+    NumberSetting,
+    ProcessorSetting,
     Setting,
     StringSetting,
 )
@@ -104,7 +104,7 @@ def _int_editor(setting: IntSetting) -> SettingEditor:
     return SettingEditor(setting, box, value=box.value, show=box.setValue, edited=box.valueChanged)
 
 
-def _number_editor(setting: Number) -> SettingEditor:
+def _number_editor(setting: NumberSetting) -> SettingEditor:
     decimals = max(0, math.ceil(-math.log10(setting.step)))
     box = _ignore_wheel(QDoubleSpinBox(decimals=decimals, singleStep=setting.step))
     box.setRange(setting.low, setting.high)
@@ -116,7 +116,7 @@ def _number_editor(setting: Number) -> SettingEditor:
     return SettingEditor(setting, box, value=value, show=box.setValue, edited=box.valueChanged)
 
 
-def _choice_editor(setting: Choice[Any]) -> SettingEditor:
+def _choice_editor(setting: ChoiceSetting[Any]) -> SettingEditor:
     box = _ignore_wheel(QComboBox())
     for option in setting.options:
         box.addItem(translated(option.title), option.value)
@@ -132,13 +132,13 @@ def _text_editor(setting: StringSetting) -> SettingEditor:
     return SettingEditor(setting, field, value=field.text, show=field.setText, edited=field.textEdited)
 
 
-def _folder_editor(setting: Folder) -> SettingEditor:
+def _folder_editor(setting: FolderSetting) -> SettingEditor:
     """Create a field for a path, with a button that opens a folder dialog."""
     title = translated(setting.title)
     return _path_editor(setting, lambda parent, path: QFileDialog.getExistingDirectory(parent, title, path))
 
 
-def _audio_file_editor(setting: AudioFile) -> SettingEditor:
+def _audio_file_editor(setting: AudioFileSetting) -> SettingEditor:
     """Create a field for the path of an audio file, with a button that opens a file dialog."""
     from studio.app.voices.voice_importer import AUDIO_SUFFIXES  # noqa: PLC0415 - after the first paint
 
@@ -147,7 +147,7 @@ def _audio_file_editor(setting: AudioFile) -> SettingEditor:
     return _path_editor(setting, lambda parent, path: QFileDialog.getOpenFileName(parent, title, path, kinds)[0])
 
 
-def _path_editor(setting: Folder | AudioFile, ask: Callable[[QWidget, str], str]) -> SettingEditor:
+def _path_editor(setting: FolderSetting | AudioFileSetting, ask: Callable[[QWidget, str], str]) -> SettingEditor:
     """Create a field for a path, with a button that calls ``ask`` for another one."""
     control = QWidget()
     field = QLineEdit(maxLength=setting.longest, clearButtonEnabled=True)
@@ -175,7 +175,7 @@ def _path_editor(setting: Folder | AudioFile, ask: Callable[[QWidget, str], str]
 class DeviceEditor(SettingEditor):
     """List of the audio devices. It contains the chosen device even if that is not connected."""
 
-    def __init__(self, setting: Device) -> None:
+    def __init__(self, setting: DeviceSetting) -> None:
         self._box = _ignore_wheel(QComboBox())
         self._names: Sequence[str] | None = None  # None until ``set_names`` is called
         self._fill("")
@@ -204,7 +204,7 @@ class DeviceEditor(SettingEditor):
 class ProcessorEditor(SettingEditor):
     """List of the devices that can run the model. A value typed in an earlier version is kept."""
 
-    def __init__(self, setting: Processor) -> None:
+    def __init__(self, setting: ProcessorSetting) -> None:
         self._box = _ignore_wheel(QComboBox())
         self._gpus: Sequence[GpuMemory] = ()
         self._fill(setting.default)
@@ -237,12 +237,12 @@ class ProcessorEditor(SettingEditor):
 _EDITORS: dict[type[Setting[Any]], Callable[[Any], SettingEditor]] = {
     BoolSetting: _bool_editor,
     IntSetting: _int_editor,
-    Number: _number_editor,
-    Choice: _choice_editor,
-    Device: DeviceEditor,
-    Processor: ProcessorEditor,
-    AudioFile: _audio_file_editor,
-    Folder: _folder_editor,
+    NumberSetting: _number_editor,
+    ChoiceSetting: _choice_editor,
+    DeviceSetting: DeviceEditor,
+    ProcessorSetting: ProcessorEditor,
+    AudioFileSetting: _audio_file_editor,
+    FolderSetting: _folder_editor,
     StringSetting: _text_editor,
 }
 

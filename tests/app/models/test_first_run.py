@@ -209,7 +209,7 @@ def test_the_download_continues_from_the_other_source_by_itself(
     paths = [asked.path for asked in hub.asked]
     assert any(path.startswith("/api/v1/models/") for path in paths)
     assert sum("flow.pt" in path and "/bytes/" in path for path in paths) == 1
-    assert bench.settings.is_default(MODEL_SOURCE)
+    assert bench.settings[MODEL_SOURCE] == MODEL_SOURCE.default
 
 
 @pytest.mark.slow
