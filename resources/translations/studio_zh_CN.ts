@@ -3265,6 +3265,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>安装包中不包含这些组件。请从源代码运行本程序。</translation>
     </message>
     <message>
+        <source>No text arrived in time.</source>
+        <translation>文本未及时到达。</translation>
+    </message>
+    <message>
         <source>Podcast: one MP3, -16 LUFS</source>
         <translation>播客：单个 MP3，-16 LUFS</translation>
     </message>

@@ -15,10 +15,14 @@ _T = TypeVar("_T")
 
 
 class ArrivingText:
-    """Can be read while it arrives, and again from its start if its request is repeated. Used on one event loop."""
+    """Can be read while it arrives, and again from its start if its request is repeated. Used on one event loop.
 
-    def __init__(self, *, max_characters: int | None = None) -> None:
+    A text without an end would keep its place in the engine, so a service limits ``max_pause_seconds``.
+    """
+
+    def __init__(self, *, max_characters: int | None = None, max_pause_seconds: float | None = None) -> None:
         self._max_characters = max_characters
+        self._max_pause_seconds = max_pause_seconds
         self._pieces: list[str] = []
         self._num_characters = 0
         self.is_over = False
@@ -43,7 +47,10 @@ class ArrivingText:
         self._changed.set()
 
     async def batches(self) -> AsyncIterator[list[str]]:
-        """Yield all pieces that have arrived, and then those that arrive together, until the end."""
+        """Yield all pieces that have arrived, and then those that arrive together, until the end.
+
+        Raise ``BadRequest`` if no piece arrives for ``max_pause_seconds``.
+        """
         position = 0
         while True:
             if batch := self._pieces[position:]:
@@ -53,7 +60,11 @@ class ArrivingText:
                 return
             else:
                 self._changed.clear()
-                await self._changed.wait()
+                try:
+                    async with asyncio.timeout(self._max_pause_seconds):
+                        await self._changed.wait()
+                except TimeoutError:
+                    raise BadRequest("No text arrived in time.", remedy="Send it again, without pauses.") from None
 
     async def pieces(self) -> AsyncIterator[str]:
         """Yield each piece as it arrives, until the end."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass
 
 import httpx2
 
-from studio.errors import StudioError
+from studio.errors import StudioError, UnknownService
 from studio.pipeline.request import EngineDescription
 from studio.remote import openai_wire, wire
 from studio.remote.address import ServerAddress, descriptions_folder
@@ -45,6 +46,14 @@ def probe(address: ServerAddress, token: str | None) -> ServerFacts:
 def probe_other(address: ServerAddress, token: str | None) -> OtherServer:
     """Connect to Triton or to a server with OpenAI's speech API. Blocks. Raise ``StudioError``."""
     return asyncio.run(_probe_triton(address, token) if address.is_triton else _probe_other(address, token))
+
+
+def probe_any(address: ServerAddress, token: str | None) -> ServerFacts | OtherServer:
+    """Connect to a server of any kind. Blocks. Raise ``StudioError``."""
+    if not address.is_triton:
+        with contextlib.suppress(UnknownService):
+            return probe(address, token)
+    return probe_other(address, token)
 
 
 async def _probe_triton(address: ServerAddress, token: str | None) -> OtherServer:

@@ -134,7 +134,7 @@ class _LimitedRequest:
 
     def __init__(self, headers: _Headers, receive: Receive, send: Send, origin: bytes | None) -> None:
         content_type = headers.value("content-type") or ""
-        self._largest = MAX_UPLOAD_BYTES if content_type.startswith("multipart/") else MAX_JSON_BYTES
+        self._max_bytes = MAX_UPLOAD_BYTES if content_type.startswith("multipart/") else MAX_JSON_BYTES
         self._declared = headers.value("content-length") or ""
         self._receive, self._send = receive, send
         self._origin = origin
@@ -143,7 +143,7 @@ class _LimitedRequest:
         self._deadline = asyncio.get_running_loop().time() + _BODY_SECONDS
 
     def declares_too_much(self) -> bool:
-        return self._declared.isdigit() and int(self._declared) > self._largest
+        return self._declared.isdigit() and int(self._declared) > self._max_bytes
 
     async def receive(self) -> Message:
         if self._is_complete:  # waiting for the client to disconnect
@@ -155,7 +155,7 @@ class _LimitedRequest:
         except TimeoutError:
             raise BadRequest("The request did not arrive in time.", remedy="Send it again, without pauses.") from None
         self._num_bytes += len(message.get("body", b""))
-        if self._num_bytes > self._largest:
+        if self._num_bytes > self._max_bytes:
             raise _too_large()
         self._is_complete = not message.get("more_body", False)
         return message

@@ -29,7 +29,7 @@ from studio.serve.errors import invalid_field
 from studio.serve.event_stream import EventStream, Put
 from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
-from studio.serve.schemas import MAX_INPUT, Name, Seed, Speed
+from studio.serve.schemas import MAX_INPUT, MAX_PAUSE_SECONDS, Name, Seed, Speed
 from studio.serve.service import SpeechService
 from studio.worker import protocol
 from studio.worker.request_handle import Callbacks, StartTime
@@ -110,11 +110,11 @@ class SpellingBody(BaseModel):
 
 
 class EngineApi:
-    """The endpoints. Voices that clients send are kept in ``voices``."""
+    """The endpoints."""
 
-    def __init__(self, service: SpeechService, voices: ReceivedVoices | None = None) -> None:
+    def __init__(self, service: SpeechService) -> None:
         self._service = service
-        self._voices = voices or ReceivedVoices()
+        self._voices = ReceivedVoices()
         self._texts: dict[str, ArrivingText] = {}
 
     def add_to(self, app: FastAPI) -> None:
@@ -149,7 +149,9 @@ class EngineApi:
         """Speak a text; the answer is a stream of events."""
         synthesis = body.request(await self._reference(body.voice))
         hooks = _StreamHooks()
-        text = None if body.text_id is None else ArrivingText(max_characters=MAX_INPUT)
+        text = None
+        if body.text_id is not None:
+            text = ArrivingText(max_characters=MAX_INPUT, max_pause_seconds=MAX_PAUSE_SECONDS)
         answer = self._stream(self._service.speak(synthesis, client_key(request), text, hooks.callbacks), hooks)
         if body.text_id is not None and text is not None:
             self._texts[body.text_id] = text

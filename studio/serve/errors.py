@@ -29,7 +29,7 @@ _STATUS_OF_CODE = {
 _CAUSED_BY_REQUEST = frozenset({1, 2, 4, 6, 7, 14})
 
 
-def status_of(error: StudioError) -> int:
+def http_status(error: StudioError) -> int:
     """Return the HTTP status of ``error``."""
     usual = 400 if error.exit_status in _CAUSED_BY_REQUEST else 500
     return _STATUS_OF_CODE.get(error.code, usual)
@@ -37,7 +37,7 @@ def status_of(error: StudioError) -> int:
 
 def error_body(error: StudioError) -> dict[str, object]:
     """Return the JSON body. ``code`` is the stable code of the error, ``message`` the problem and its remedy."""
-    kind = _CLIENT_ERROR if status_of(error) < 500 else _SERVER_ERROR
+    kind = _CLIENT_ERROR if http_status(error) < 500 else _SERVER_ERROR
     return {"error": {"message": str(error), "type": kind, "param": None, "code": error.code}}
 
 
@@ -45,7 +45,7 @@ def error_response(error: StudioError, *, retry_after_seconds: int | None = None
     headers = {} if retry_after_seconds is None else {"Retry-After": str(retry_after_seconds)}
     if isinstance(error, TooManyRequests) and retry_after_seconds is None:
         headers["Retry-After"] = "1"
-    return JSONResponse(error_body(error), status_of(error), headers)
+    return JSONResponse(error_body(error), http_status(error), headers)
 
 
 def invalid_field(errors: Sequence[Any], *, skips: int = 0) -> BadRequest:

@@ -1,4 +1,4 @@
-"""Bounded waiting list that serves clients in turn."""
+"""Bounded queue with round-robin scheduling of clients."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FairQueue:
         return min(_MAX_RETRY_SECONDS, max(1, math.ceil(seconds)))
 
     def require_place(self) -> None:
-        """Raise ``TooManyRequests`` if no further request may wait."""
+        """Raise ``TooManyRequests`` if no more requests may wait."""
         if self.num_waiting >= self.limit:
             raise TooManyRequests(
                 "{number} requests are waiting already.",

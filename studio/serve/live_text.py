@@ -22,16 +22,15 @@ from studio.remote.arriving_text import ArrivingText, run_beside
 from studio.serve.backend import ServedSpeech
 from studio.serve.encoders import StreamEncoder, new_encoder
 from studio.serve.errors import error_body, invalid_field
-from studio.serve.schemas import MAX_INPUT, FormatName, SpeechOptionsBody
+from studio.serve.schemas import MAX_INPUT, MAX_PAUSE_SECONDS, FormatName, SpeechOptionsBody
 from studio.serve.service import SpeechService
 from studio.serve.word_times import RequestedWords
 from studio.storage.json_input import parse_json
 
 _log = logging.getLogger(__name__)
 
-# The first message must arrive within this time, and so must every further one.
+# The first message must arrive within this time.
 _START_SECONDS = 15.0
-_TEXT_SECONDS = 300.0
 
 
 class StartMessage(SpeechOptionsBody):
@@ -51,7 +50,7 @@ class LiveText:
         try:
             start = await self._read_start(socket)
             request = await self._service.request(start, None)
-            text = ArrivingText(max_characters=MAX_INPUT)
+            text = ArrivingText(max_characters=MAX_INPUT, max_pause_seconds=MAX_PAUSE_SECONDS)
             speech = self._service.speak(request, _client(socket), text)
             sending = _send_audio(socket, start, speech, text, self._service.requested_words(start))
             await run_beside(sending, _read_text(socket, text))
@@ -84,7 +83,7 @@ class LiveText:
 async def _read_text(socket: WebSocket, text: ArrivingText) -> None:
     """Add what the client sends to ``text``, until the client leaves. Raise ``BadRequest``, ``WebSocketDisconnect``."""
     while not text.is_over:
-        values = await _read_message(socket, _TEXT_SECONDS)
+        values = await _read_message(socket)
         match values.get("type"), values.get("text"):
             case "text", str(piece):
                 text.add(piece)
@@ -123,7 +122,7 @@ async def _send_audio(
     await socket.send_json(done)
 
 
-async def _read_message(socket: WebSocket, seconds: float) -> dict[str, Any]:
+async def _read_message(socket: WebSocket, seconds: float | None = None) -> dict[str, Any]:
     try:
         async with asyncio.timeout(seconds):
             text = await socket.receive_text()

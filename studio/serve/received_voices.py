@@ -23,15 +23,14 @@ _FEATURES = frozenset({"speech_tokens", "mel", "embedding", "clip_seconds", "flo
 
 
 class ReceivedVoices:
-    """Voice files in ``folder``; beyond ``most_bytes``, the least recently used are deleted. Thread-safe.
+    """Voice files in the cache folder; beyond ``_MAX_BYTES``, the least recently used are deleted. Thread-safe.
 
     Recordings are audio files, and voices without a recording are prompt features as safetensors. Nothing else is
     accepted.
     """
 
-    def __init__(self, folder: Path | None = None, *, most_bytes: int = _MAX_BYTES) -> None:
-        self._folder = folder or paths.cache_folder() / "received-voices"
-        self._most_bytes = most_bytes
+    def __init__(self) -> None:
+        self._folder = paths.cache_folder() / "received-voices"
 
     def find(self, sha256: str) -> Path:
         """Return the file with this hash. Raise ``UnknownVoice``."""
@@ -62,7 +61,7 @@ class ReceivedVoices:
             num_bytes = 0
             for path in files:
                 num_bytes += path.stat().st_size
-                if num_bytes > self._most_bytes:
+                if num_bytes > _MAX_BYTES:
                     path.unlink()
 
 

@@ -76,7 +76,7 @@ def listen(address: Address) -> socket.socket:
     return listener
 
 
-def url_of(listener: socket.socket) -> str:
+def listener_url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -130,7 +130,7 @@ async def run_service(
         serving = asyncio.create_task(server.serve([listener]))
         try:
             await service.load()
-            on_ready(url_of(listener))
+            on_ready(listener_url(listener))
             await asyncio.shield(serving)
         finally:
             server.stop()

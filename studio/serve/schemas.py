@@ -10,6 +10,7 @@ from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
 
 MAX_INPUT = 20_000  # characters, some 25 minutes of speech
+MAX_PAUSE_SECONDS = 300.0  # between pieces of a text that arrives
 _MAX_NAME = 200
 FormatName = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
 StreamFormat = Literal["audio", "sse", "json"]

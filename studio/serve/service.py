@@ -40,12 +40,12 @@ class ServiceOptions:
     """Options of the service.
 
     ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; empty for the first voice
-    of the library. ``most_waiting`` is the length of the queue.
+    of the library. ``max_waiting`` is the length of the queue.
     """
 
     model_folder: Path
     default_voice: str = ""
-    most_waiting: int = DEFAULT_QUEUE
+    max_waiting: int = DEFAULT_QUEUE
     default_quality: Quality = Quality.EXACT
 
 
@@ -64,7 +64,7 @@ class SpeechService:
         self.num_served = 0
         self._num_slots = 1
         self.library = open_library()
-        self.queue = FairQueue(options.most_waiting, lambda: self._num_slots)
+        self.queue = FairQueue(options.max_waiting, lambda: self._num_slots)
         self.metrics = ServiceMetrics(self.queue)
         self._aligner = WordAligner(open_checks)
         self._backend = backend

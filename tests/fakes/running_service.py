@@ -63,7 +63,7 @@ def serve(
     start_worker: Callable[[], Worker] = fake_worker,
     folder: Path = noise_models.V3,
     open_checks: Callable[[], TakeCheckService] = FakeChecks,
-    most_waiting: int = 64,
+    max_waiting: int = 64,
     default_voice: str = "",
     default_quality: Quality = Quality.EXACT,
     engine_options: EngineOptions | None = None,
@@ -76,7 +76,7 @@ def serve(
     async def work() -> None:
         tasks.append(asyncio.current_task())  # type: ignore[arg-type]
         async with WorkerClient(folder, engine_options, start_worker=start_worker) as client:
-            options = ServiceOptions(folder, default_voice, most_waiting, default_quality)
+            options = ServiceOptions(folder, default_voice, max_waiting, default_quality)
             speech_service = SpeechService(client, options, lambda: library, open_checks)
 
             def on_ready(url: str) -> None:

@@ -23,6 +23,7 @@ from studio.errors import (
     ServerRefused,
     ServerUnreachable,
     UnknownService,
+    UnknownVoice,
     UnreadableClip,
 )
 from studio.model.options import Quality, SamplingOptions
@@ -36,6 +37,8 @@ from studio.pipeline.request import (
 )
 from studio.remote.address import ServerAddress
 from studio.remote.remote_worker import RemoteWorker
+from studio.remote.voice_files import clip_sha256
+from studio.serve.received_voices import ReceivedVoices
 from studio.serve.running import Address
 from studio.storage.token_file import write_token
 from studio.text.styles import load_styles
@@ -142,6 +145,24 @@ def test_a_voice_is_sent_once(service: RunningService, clip: Path, monkeypatch: 
     for _ in range(2):
         speak(client_of(service.url), request_with(voice, "one"))
     assert sum("voices" in path for path in posted) == 1
+
+
+def test_the_least_recently_used_voices_are_deleted(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    monkeypatch.setattr("studio.serve.received_voices._MAX_BYTES", 2.5 * clip.stat().st_size)
+    voices, hashes = ReceivedVoices(), []
+    for number in range(3):
+        voice = tmp_path / f"{number}.wav"
+        voice.write_bytes(clip.read_bytes() + bytes(number))
+        hashes.append(clip_sha256(voice))
+        voices.add(hashes[-1], voice)
+        voices.find(hashes[0])  # the most recently used
+    with pytest.raises(UnknownVoice):
+        voices.find(hashes[1])
+    assert voices.find(hashes[0]).exists()
+    assert voices.find(hashes[2]).exists()
 
 
 def test_nothing_but_audio_and_features_is_taken_as_a_voice(service: RunningService, tmp_path: Path) -> None:
@@ -355,7 +376,7 @@ def check_unusable(url: str, clip: Path, kind: str) -> None:
 
 
 def test_a_service_that_is_full_is_waited_for(serve: Serve, clip: Path) -> None:
-    with serve(most_waiting=1) as running:
+    with serve(max_waiting=1) as running:
 
         async def run() -> list[SynthesisReport | None]:
             async with client_of(running.url) as client:

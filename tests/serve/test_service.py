@@ -146,7 +146,7 @@ def test_metrics_count_without_texts_and_names(service: RunningService) -> None:
 
 @pytest.mark.slow
 def test_a_full_queue_answers_429_with_the_time_to_return(serve: Serve) -> None:
-    with serve(most_waiting=1) as running, ThreadPoolExecutor(2) as pool:
+    with serve(max_waiting=1) as running, ThreadPoolExecutor(2) as pool:
         speaking = [pool.submit(speak, running, "rest " * 20) for _ in range(2)]
         wait_until(lambda: running.service.queue.num_waiting == 1)
         answer = speak(running, "one")
@@ -240,7 +240,7 @@ def test_a_line_that_always_ends_the_worker_fails_alone(serve: Serve) -> None:
 @pytest.mark.slow
 def test_many_requests_leave_nothing_behind(serve: Serve) -> None:
     """200 requests of 16 clients, one in five broken off, one in ten invalid."""
-    with serve(most_waiting=200) as running:
+    with serve(max_waiting=200) as running:
         speak(running, "one")
         process = psutil.Process()
         before = process.num_fds() if hasattr(process, "num_fds") else process.num_handles()

@@ -22,7 +22,7 @@ from studio.app.servers.other_server_fields import OtherServerFields
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.quiet_label import quiet_label
 from studio.app.widgets.secret_field import SecretField
-from studio.errors import StudioError, UnknownService
+from studio.errors import StudioError
 from studio.remote.address import ServerAddress, normalized_url, server_token_file
 from studio.storage.token_file import read_token, write_token
 
@@ -129,15 +129,9 @@ class ServerDialog(QDialog):
         self.state.setText(self.tr("Connecting…"))
 
         def work() -> ServerFacts | OtherServer:
-            from studio.remote.probing import probe, probe_other  # noqa: PLC0415 - slow to import
+            from studio.remote.probing import probe_any  # noqa: PLC0415 - slow to import
 
-            facts: ServerFacts | OtherServer
-            try:
-                facts = (probe_other if address.is_triton else probe)(address, token or None)
-            except UnknownService:
-                if address.is_triton:
-                    raise
-                facts = probe_other(address, token or None)
+            facts = probe_any(address, token or None)
             if is_chosen:
                 write_token(server_token_file(), token)
             return facts
