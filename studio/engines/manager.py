@@ -24,7 +24,7 @@ from studio.engines.ladder import choose, resource_shortage
 from studio.engines.library_errors import is_device_lost, is_out_of_memory
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import FailureKind, Manifest
-from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
+from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status, Suspension
 from studio.engines.reference_io import reference_file_name
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
@@ -90,14 +90,12 @@ class EngineManager:
         self._states = candidate_states_of(all_candidates(modules), target, store)
         self._lock = threading.RLock()
         self._work: CurrentTrial | None = None
-        # Held while flags change and the trial is commanded, so that a late resume cannot overtake a pause.
+        # Held while suspensions change and the trial is commanded, so that a late resume cannot overtake a pause.
         self._trial_lock = threading.Lock()
         self._trial: TrialProcess | None = None
         self._has_no_trial = threading.Event()
         self._has_no_trial.set()
-        self._is_paused = False
-        self._is_aside = False
-        self._is_user_active = False
+        self._suspensions: set[Suspension] = set()
         self._is_cancelled = False
         self._is_closed = False
         self._unfit: set[str] = set()
@@ -114,7 +112,7 @@ class EngineManager:
                 kept_bytes=self.store.num_bytes(),
                 limit_bytes=self.store.limit_bytes,
                 work=self._work,
-                is_paused=self._is_paused,
+                is_paused=Suspension.PAUSED in self._suspensions,
                 notes=tuple(self._notes),
             )
 
@@ -153,62 +151,40 @@ class EngineManager:
         manifests = {state.key: state.manifest for state in self._states}
         return frozenset(key for key, manifest in manifests.items() if manifest is not None and manifest.was_disturbed)
 
-    def pause(self) -> None:
-        """Pause the running trial and later ones until ``resume``."""
-        self._hold(is_paused=True)
-        self._notify()
+    def suspend(self, reason: Suspension) -> None:
+        """Suspend the running trial and later ones until ``resume`` is called with the same reason."""
+        self._change_suspensions(lambda: self._suspensions.add(reason))
 
-    def resume(self) -> None:
-        self._hold(is_paused=False)
-        self._notify()
+    def resume(self, reason: Suspension) -> None:
+        self._change_suspensions(lambda: self._suspensions.discard(reason))
 
-    def step_aside(self) -> None:
-        """Pause trials during a request: they would slow each other down and distort the timings."""
-        self._hold(is_aside=True)
-
-    def step_back(self) -> None:
-        self._hold(is_aside=False)
-
-    def yield_to_user(self, *, is_active: bool) -> None:
-        """Pause trials while the user is active."""
-        self._hold(is_user_active=is_active)
-
-    @property
-    def _must_wait(self) -> bool:
-        return self._is_paused or self._is_aside or self._is_user_active
-
-    def _hold(
-        self, *, is_paused: bool | None = None, is_aside: bool | None = None, is_user_active: bool | None = None
-    ) -> None:
+    def _change_suspensions(self, change: Callable[[], None]) -> None:
+        before = Suspension.PAUSED in self._suspensions
         with self._trial_lock:
-            self._is_user_active = self._is_user_active if is_user_active is None else is_user_active
-            self._is_paused = self._is_paused if is_paused is None else is_paused
-            self._is_aside = self._is_aside if is_aside is None else is_aside
+            change()
             if self._trial is not None:
-                self._trial.pause() if self._must_wait else self._trial.resume()
+                self._trial.pause() if self._suspensions else self._trial.resume()
+        if before != (Suspension.PAUSED in self._suspensions):
+            self._notify()
 
-    def cancel(self) -> None:
-        """End ``improve``. The running trial is discarded and repeated later."""
+    def cancel(self, *, at_once: bool = False) -> None:
+        """End ``improve``. The running trial is discarded and repeated later.
+
+        With ``at_once``, its process is killed; return when its memory is free.
+        """
         with self._trial_lock:
             self._is_cancelled = True
             if self._trial is not None:
                 self._trial.cancel()
+                if at_once:
+                    self._trial.kill()
+        if at_once:
+            self._has_no_trial.wait(_KILL_SECONDS)
 
     def close(self) -> None:
         """End ``improve`` immediately and permanently."""
         self._is_closed = True
-        self.cancel()
-        with self._trial_lock:
-            if self._trial is not None:
-                self._trial.kill()
-
-    def interrupt(self) -> None:
-        """End ``improve`` and the process of its trial, which is repeated later, and wait until its memory is free."""
-        self.cancel()
-        with self._trial_lock:
-            if self._trial is not None:
-                self._trial.kill()
-        self._has_no_trial.wait(_KILL_SECONDS)
+        self.cancel(at_once=True)
 
     def could_try_with(self, more_bytes: int) -> bool:
         """Return whether candidates that lack memory now could be tried with ``more_bytes``."""
@@ -283,7 +259,7 @@ class EngineManager:
         with self._trial_lock:
             self._trial = trial
             self._has_no_trial.clear()
-            if self._must_wait:
+            if self._suspensions:
                 trial.pause()
             if self._is_cancelled or self._is_closed:
                 trial.cancel()

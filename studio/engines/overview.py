@@ -111,14 +111,22 @@ class CurrentTrial:
         return (self.step.index + self.step.share) / self.step.num_phases if self.step else 0.0
 
 
+class Suspension(Enum):
+    """A reason to suspend trials. They continue when no reason is left."""
+
+    PAUSED = "the user has paused them"
+    REQUEST = "they would slow down a request, which would distort their timings"
+    USER_ACTIVE = "the user types, plays or downloads"
+
+
 class EngineAction(Enum):
     """A command from the user to the engine manager."""
 
     IMPROVE = "improve"  # try untested candidates, and repeat the named ones
     PAUSE = "pause"
     RESUME = "resume"
-    STEP_ASIDE = "step-aside"  # pause while the user types, plays or downloads
-    STEP_BACK = "step-back"
+    SUSPEND_FOR_USER = "suspend-for-user"  # while the user types, plays or downloads
+    RESUME_AFTER_USER = "resume-after-user"
     CANCEL = "cancel"
     REBUILD = "rebuild"
     CLEAR = "clear"

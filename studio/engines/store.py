@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import os
 import re
 import shutil
 import time
@@ -30,6 +29,7 @@ from studio.errors import CannotWrite, StudioError
 from studio.messages import Message, wording
 from studio.storage.disk import require_regular_file
 from studio.storage.file_lock import FileLock
+from studio.storage.lru import delete_least_used, mark_used
 
 _log = logging.getLogger(__name__)
 _LOCK_TRIES = 4
@@ -66,14 +66,13 @@ class EngineStore:
                 _log.warning("%s of %s is damaged and will be built again", name, manifest.key)
                 self.discard(manifest.key)
                 return None
-        with contextlib.suppress(OSError):
-            os.utime(folder / MANIFEST_NAME)
+        mark_used(folder)
         return folder
 
     def all_manifests(self) -> list[Manifest]:
-        """Return all manifests, most recently used first."""
-        folders = sorted(self._folders(self._built), key=_last_used, reverse=True)
-        return [manifest for folder in folders if (manifest := read_manifest(folder)) is not None]
+        """Return all manifests, the latest first."""
+        found = [manifest for folder in self._folders(self._built) if (manifest := read_manifest(folder)) is not None]
+        return sorted(found, key=lambda manifest: manifest.made_at, reverse=True)
 
     def has_manifests(self) -> bool:
         """Return whether the cache holds the result of any trial."""
@@ -129,17 +128,8 @@ class EngineStore:
                 reason=error, folder=self._built,
             ) from error  # fmt: skip
         self.clear_failures(manifest.key)
-        self._evict(keep=manifest.key)
-
-    def _evict(self, *, keep: str) -> None:
-        """Delete the least recently used engines other than ``keep`` until the size is within the limit."""
-        folders = sorted(self._folders(self._built), key=_last_used)
-        excess = sum(map(_size, folders)) - self.limit_bytes
-        for folder in folders:
-            size = _size(folder)
-            if excess > 0 and size and folder.name != keep:
-                self.discard(folder.name)
-                excess -= size
+        others = [folder for folder in self._folders(self._built) if folder != target and _size(folder)]
+        delete_least_used(others, max_bytes=self.limit_bytes - manifest.num_bytes)
 
     def discard(self, key: str) -> None:
         """Delete a built engine."""
@@ -286,9 +276,3 @@ def _sha256(path: Path) -> str:
 def _size(folder: Path) -> int:
     """Return the size of an engine's files without the manifest."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST_NAME)
-
-
-def _last_used(folder: Path) -> float:
-    with contextlib.suppress(OSError):
-        return (folder / MANIFEST_NAME).stat().st_mtime
-    return 0.0

@@ -5,16 +5,13 @@ The child has low priority if the task requires it, and exits when its parent do
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import logging
-import multiprocessing
 import os
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from studio.engines.manifest import FailureKind
@@ -31,7 +28,8 @@ from studio.engines.task import (
     WasCancelled,
 )
 from studio.messages import wording
-from studio.system.child_process import describe_exit, init_child, lower_priority, new_log_path
+from studio.system.child_process import init_child, lower_priority
+from studio.system.piped_process import PipedProcess, spawned
 
 _POLL_SECONDS = 0.5
 _CANCEL_GRACE_SECONDS = 10.0
@@ -39,10 +37,8 @@ _EXIT_GRACE_SECONDS = 5.0
 # On a slow CPU, recording and verification report nothing for minutes.
 _CHECK_TIMEOUT_SECONDS = 1800.0
 
-_alive: set[TrialProcess] = set()
 
-
-class TrialProcess:
+class TrialProcess(PipedProcess):
     """One trial. Use ``reports`` on one thread only; the other methods may be called from any thread.
 
     The process is killed as hung if a build sends no reports for ``build_timeout_seconds``.
@@ -55,129 +51,79 @@ class TrialProcess:
         build_timeout_seconds: float,
         cancel_grace_seconds: float = _CANCEL_GRACE_SECONDS,
     ) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.log_path = new_log_path("engines")
+        super().__init__(spawned(_serve, task, name="timbre-engines"), log_name="engines")
         self._build_timeout_seconds = build_timeout_seconds
         self._cancel_grace_seconds = cancel_grace_seconds
         self._cancelled_at: float | None = None
         self._is_paused = False
-        self._is_over = False
-        self._connection, self._far_end = context.Pipe(duplex=True)
-        self._sending = threading.Lock()
-        self._process = context.Process(
-            target=_serve, args=(self._far_end, task, self.log_path), name="timbre-engines", daemon=False
-        )
+        self._has_answered = False  # with the last report, after which the process ends
 
     def reports(self) -> Iterator[Report]:
         """Start the process and yield its reports; the last is ``Completed``, ``Failed`` or ``WasCancelled``."""
         try:
-            self._process.start()
+            self.start()
         except OSError as error:
             yield Failed(FailureKind.FAILED, wording("no process can be started ({reason})", reason=error))
             return
-        finally:
-            self._far_end.close()
-        _alive.add(self)
         try:
             yield from self._listen()
         finally:
-            self._end()
+            if not self._has_answered:
+                self.kill()
+            self.wait_exit(_EXIT_GRACE_SECONDS)
 
     def pause(self) -> None:
         self._is_paused = True
-        self._send(Command.PAUSE)
+        self._command(Command.PAUSE)
 
     def resume(self) -> None:
         self._is_paused = False
-        self._send(Command.RESUME)
+        self._command(Command.RESUME)
 
     def cancel(self) -> None:
         """Stop the trial at its next step, or kill it after a grace period."""
         if self._cancelled_at is None:
             self._cancelled_at = time.monotonic()
-        self._send(Command.CANCEL)
+        self._command(Command.CANCEL)
 
-    def kill(self) -> None:
-        with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended
-            self._process.kill()
-
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid
-
-    def _send(self, command: Command) -> None:
-        # A Connection is not thread-safe, and a closed one must not be used: its descriptor may belong to another file.
-        with contextlib.suppress(OSError, ValueError), self._sending:
-            self._connection.send(command)
+    def _command(self, command: Command) -> None:
+        with contextlib.suppress(OSError):  # the trial has ended
+            self.send(command)
 
     def _listen(self) -> Iterator[Report]:
-        last_report_at, timeout = time.monotonic(), _CHECK_TIMEOUT_SECONDS
-        while True:
-            if not wait([self._connection, self._process.sentinel], _POLL_SECONDS):
+        report: Report = Step(RECORDING, 0, 1, 0, 1)
+        while isinstance(report, Step):
+            is_check = report.phase in (RECORDING, VERIFYING, TIMING)
+            report = self._next(_CHECK_TIMEOUT_SECONDS if is_check else self._build_timeout_seconds)
+            yield report
+
+    def _next(self, timeout_seconds: float) -> Report:
+        """Return the next report, or one that explains why there is none."""
+        waiting_since = time.monotonic()
+        try:
+            while not self.has_message(_POLL_SECONDS):
                 now = time.monotonic()
                 if self._is_paused:
-                    last_report_at = now
+                    waiting_since = now
                 if self._cancelled_at is not None and now - self._cancelled_at > self._cancel_grace_seconds:
-                    self.kill()
-                    yield WasCancelled()
-                    return
-                if now - last_report_at > timeout:
-                    self.kill()
-                    yield Failed(
-                        FailureKind.HUNG,
-                        wording("it made no progress for {seconds:.0f} s and was stopped", seconds=timeout),
-                    )
-                    return
-                continue
-            report = self._received()
-            if report is None:
-                yield self._exit_report()
-                return
-            last_report_at = time.monotonic()
-            self._is_over = not isinstance(report, Step)
-            yield report
-            if not isinstance(report, Step):
-                return
-            is_check = report.phase in (RECORDING, VERIFYING, TIMING)
-            timeout = _CHECK_TIMEOUT_SECONDS if is_check else self._build_timeout_seconds
-
-    def _received(self) -> Report | None:
-        """Return the next report, or None if the process has ended."""
-        try:
-            report: Report | None = self._connection.recv() if self._connection.poll() else None
+                    return WasCancelled()
+                if now - waiting_since > timeout_seconds:
+                    reason = wording("it made no progress for {seconds:.0f} s and was stopped", seconds=timeout_seconds)
+                    return Failed(FailureKind.HUNG, reason)
+            report: Report = self.receive()
         except (EOFError, OSError):
-            return None
+            how = self.wait_exit(_EXIT_GRACE_SECONDS)
+            if self._cancelled_at is not None:
+                return WasCancelled()
+            return Failed(FailureKind.CRASHED, wording("its process ended ({how})", how=how))
+        self._has_answered = not isinstance(report, Step)
         return report
-
-    def _exit_report(self) -> Report:
-        self._process.join(_EXIT_GRACE_SECONDS)
-        if self._cancelled_at is not None:
-            return WasCancelled()
-        how = describe_exit(self._process.exitcode or 0)
-        return Failed(FailureKind.CRASHED, wording("its process ended ({how})", how=how))
-
-    def _end(self) -> None:
-        """Wait for a process that has sent its last report; kill any other."""
-        self._process.join(_EXIT_GRACE_SECONDS if self._is_over else 0.0)
-        if self._process.exitcode is None:
-            self.kill()
-            self._process.join()
-        _alive.discard(self)
-        with self._sending:
-            self._connection.close()
-
-
-@atexit.register
-def _end_all() -> None:
-    """Kill trials before multiprocessing waits for them at exit: one may take an hour."""
-    for process in list(_alive):
-        process.kill()
 
 
 # From here on: code of the child process.
 
 
-def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
+def _serve(connection: Connection, log_path: Path, task: TrialTask) -> None:
     init_child(log_path)
     if task.has_low_priority:
         lower_priority()

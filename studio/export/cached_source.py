@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -21,6 +20,7 @@ from studio.export.target_folder import writing
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.storage.disk import require_regular_file
+from studio.storage.lru import delete_least_used, mark_used
 
 _MAX_BYTES = 4 * 2**30
 # Options that do not affect the audio.
@@ -38,15 +38,15 @@ _INAUDIBLE_OPTIONS = (
 class CachedSource:
     """A ``SpeechSource`` that caches the waveforms of another one.
 
-    If the files in ``folder`` exceed ``most_bytes``, the least recently used are deleted at the start.
+    If the files in ``folder`` exceed ``max_bytes``, the least recently used are deleted at the start.
     """
 
-    def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MAX_BYTES) -> None:
+    def __init__(self, source: SpeechSource, *, folder: Path | None = None, max_bytes: int = _MAX_BYTES) -> None:
         self._source = source
         self._folder = folder or paths.cache_folder() / "exported-speech"
         with writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-        self._clear(most_bytes)
+        delete_least_used(self._folder.iterdir(), max_bytes=max_bytes)
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return self._source.needs_speaking(item) and not self._path(item).is_file()
@@ -60,7 +60,7 @@ class CachedSource:
         path = self._path(item)
         with contextlib.suppress(UnreadableClip):  # missing or damaged
             kept = read_audio(path)
-            os.utime(path)
+            mark_used(path)
             return kept
         spoken = self._source.waveform_of(item)
         self._keep(path, spoken)
@@ -80,15 +80,6 @@ class CachedSource:
 
     def _path(self, item: ExportItem) -> Path:
         return self._folder / f"{hashlib.sha256(item.key.encode('utf-8')).hexdigest()}.wav"
-
-    def _clear(self, most_bytes: int) -> None:
-        with contextlib.suppress(OSError):
-            found = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=lambda pair: -pair[0].st_mtime)
-            total = 0
-            for stat, path in found:
-                total += stat.st_size
-                if total > most_bytes:
-                    path.unlink()
 
 
 def request_cache_key(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from safetensors.torch import save_file
 
 from studio import paths
 from studio.storage.atomic_file import atomic_path
+from studio.storage.lru import delete_least_used, mark_used
 
 _log = logging.getLogger(__name__)
 # Beyond this number, the least recently used files are deleted. A model has up to five.
@@ -87,8 +87,7 @@ def _read(path: Path) -> Tensors | None:
     if is_damaged:
         _log.warning("%s is damaged; the weights are converted again", path.name)
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)  # most recently used
+    mark_used(path)
     return tensors
 
 
@@ -96,11 +95,10 @@ def _write(path: Path, tensors: Tensors, facts: Mapping[str, str]) -> bool:
     """Write ``tensors``, and return whether that succeeded. Without the file, they are converted at each start."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        files = sorted(path.parent.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime)
-        current = [file for file in files if file != path and not _is_stale(file, facts)]
-        for old in set(files) - set(current[max(0, len(current) - _MAX_FILES + 1) :]):
-            with contextlib.suppress(OSError):  # still mapped, on Windows
-                old.unlink()
+        files = set(path.parent.glob(f"*{_ENDING}"))
+        stale = {file for file in files if file == path or _is_stale(file, facts)}
+        delete_least_used(stale, max_entries=0)
+        delete_least_used(files - stale, max_entries=_MAX_FILES - 1)
         with atomic_path(path, syncs=False) as part:  # the checksum detects damage
             save_file(dict(tensors), part, {**facts, _CHECKSUM: _checksum(tensors)})
     except (OSError, safetensors.SafetensorError) as error:

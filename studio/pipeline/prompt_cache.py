@@ -13,7 +13,6 @@ import copy
 import hashlib
 import logging
 import mmap
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -38,6 +37,7 @@ from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import synchronize
 from studio.pipeline.enrolment import feature_arrays, read_features
 from studio.storage.atomic_file import atomic_path, own_parts
+from studio.storage.lru import delete_least_used, mark_used
 from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
@@ -293,12 +293,11 @@ class PromptCache:
         except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
             _log.warning("replacing unusable %s (%s)", path.name, error)
             return None
-        with contextlib.suppress(OSError):
-            os.utime(path)  # most recently used
+        mark_used(path)
         return state
 
     def _write_state(self, prompt: VoicePrompt, state: FlowPromptState) -> None:
-        self._shrink_disk(state.num_bytes)
+        delete_least_used(self._folder.glob("*.flow.safetensors"), max_bytes=self._disk_bytes - state.num_bytes)
         tensors = {name: tensor.contiguous() for name, tensor in state.tensors().items()}
         self._write(self._state_path(prompt), lambda temporary: save_tensors(tensors, temporary))
 
@@ -312,17 +311,6 @@ class PromptCache:
     def _shrink_memory(self) -> None:
         while len(self._prepared) > 1 and self.num_bytes > self._memory_bytes:
             self._prepared.popitem(last=False)
-
-    def _shrink_disk(self, coming_bytes: int) -> None:
-        """Delete the least recently used states until ``coming_bytes`` more fit the limit."""
-        with contextlib.suppress(OSError):
-            files = sorted(self._folder.glob("*.flow.safetensors"), key=lambda path: path.stat().st_mtime)
-            free_bytes = self._disk_bytes - coming_bytes - sum(path.stat().st_size for path in files)
-            for path in files:
-                if free_bytes >= 0:
-                    break
-                free_bytes += path.stat().st_size
-                path.unlink()
 
     def _write(self, path: Path, save: Callable[[str], None]) -> None:
         """Write ``path`` atomically. Failures are only logged: without the cache, the voice is prepared again."""

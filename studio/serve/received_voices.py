@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import shutil
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from studio.audio.files import read_audio
 from studio.errors import BadRequest, UnknownVoice, UnreadableClip
 from studio.serve.client_requests import AUDIO_SUFFIXES
 from studio.storage.atomic_file import atomic_path
+from studio.storage.lru import delete_least_used, mark_used
 
 FEATURES_SUFFIX = ".safetensors"
 _MAX_BYTES = 1 << 30
@@ -36,8 +35,8 @@ class ReceivedVoices:
         """Return the file with this hash. Raise ``UnknownVoice``."""
         for suffix in (FEATURES_SUFFIX, *sorted(AUDIO_SUFFIXES)):
             path = self._folder / f"{sha256}{suffix}"
-            with contextlib.suppress(OSError):
-                os.utime(path)  # most recently used
+            if path.is_file():
+                mark_used(path)
                 return path
         raise UnknownVoice("This service does not have the voice.", remedy="Send its file first.")
 
@@ -53,16 +52,7 @@ class ReceivedVoices:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with atomic_path(self._folder / f"{sha256}{received.suffix}", syncs=False) as part:
             shutil.copyfile(received, part)
-        self._shrink()
-
-    def _shrink(self) -> None:
-        with contextlib.suppress(OSError):  # another service deletes the same files
-            files = sorted(self._folder.glob("*.*"), key=lambda path: path.stat().st_mtime, reverse=True)
-            num_bytes = 0
-            for path in files:
-                num_bytes += path.stat().st_size
-                if num_bytes > _MAX_BYTES:
-                    path.unlink()
+        delete_least_used(self._folder.glob("*.*"), max_bytes=_MAX_BYTES)
 
 
 def _require_features(path: Path) -> None:

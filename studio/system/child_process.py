@@ -14,10 +14,11 @@ from pathlib import Path
 
 from studio import paths
 from studio.messages import Message, wording
+from studio.storage.lru import delete_least_used
 
 _log = logging.getLogger(__name__)
 
-_KEPT_LOGS = 8
+_MAX_LOGS = 8
 _NICENESS = 10
 _LOG_LEVEL_VARIABLE = "TIMBRE_LOG_LEVEL"
 
@@ -27,9 +28,7 @@ def new_log_path(name: str) -> Path:
     folder = paths.log_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        logs = sorted(folder.glob(f"{name}-*.log"), key=lambda path: path.stat().st_mtime)
-        for path in logs[: max(0, len(logs) - _KEPT_LOGS + 1)]:
-            path.unlink()
+    delete_least_used(folder.glob(f"{name}-*.log"), max_entries=_MAX_LOGS - 1)
     return folder / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 10**9:09d}.log"
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import multiprocessing
+import threading
 from collections.abc import Callable
-from multiprocessing.connection import wait
-from typing import Any
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Protocol
 
 from studio.messages import Message
 from studio.system.child_process import describe_exit, new_log_path
@@ -25,19 +27,45 @@ _POLL_SECONDS = 1.0
 _alive: set[PipedProcess] = set()
 
 
-class PipedProcess:
-    """A process that runs ``serve(connection, log_path, *arguments)``.
+class Child(Protocol):
+    """The part of ``multiprocessing.Process`` in use."""
 
-    ``start`` and ``receive`` are called on one thread, ``send`` on the same or another, ``kill`` on any.
-    """
+    @property
+    def pid(self) -> int | None: ...
 
-    def __init__(self, serve: Callable[..., None], arguments: tuple[object, ...], *, name: str, log_name: str) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.log_path = new_log_path(log_name)
-        self._connection, self._far_end = context.Pipe(duplex=True)
-        self._process = context.Process(
-            target=serve, args=(self._far_end, self.log_path, *arguments), name=name, daemon=False
+    @property
+    def exitcode(self) -> int | None: ...
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def join(self, timeout: float | None = None) -> None: ...
+
+
+# Makes a process for the far end of a pipe and the path of a log.
+MakeChild = Callable[[Connection, Path], Child]
+
+
+def spawned(serve: Callable[..., None], *arguments: object, name: str) -> MakeChild:
+    """Return a function that makes a process in which ``serve(connection, log_path, *arguments)`` runs."""
+
+    def make(far_end: Connection, log_path: Path) -> Child:
+        return multiprocessing.get_context("spawn").Process(
+            target=serve, args=(far_end, log_path, *arguments), name=name, daemon=False
         )
+
+    return make
+
+
+class PipedProcess:
+    """``receive`` and ``has_message`` are called on one thread, the other methods on any."""
+
+    def __init__(self, make_child: MakeChild, *, log_name: str) -> None:
+        self.log_path = new_log_path(log_name)
+        self._connection, self._far_end = multiprocessing.Pipe(duplex=True)
+        self._sending = threading.Lock()
+        self._process = make_child(self._far_end, self.log_path)
 
     def start(self) -> None:
         """Start the process. Raise ``OSError`` if that fails."""
@@ -49,7 +77,8 @@ class PipedProcess:
 
     def send(self, message: object) -> None:
         """Send ``message``. Raise ``OSError`` after the process has ended."""
-        self._connection.send(message)
+        with self._sending:
+            self._connection.send(message)
 
     def receive(self) -> Any:
         """Wait for the next message. Raise ``EOFError`` or ``OSError`` after the process has ended."""
@@ -58,8 +87,13 @@ class PipedProcess:
         return self._connection.recv()
 
     def has_message(self, timeout_seconds: float) -> bool:
-        """Wait for a message, and return whether it has arrived. Raise ``EOFError`` after the process has ended."""
-        if not wait([self._connection, self._process.sentinel], timeout_seconds) and self._process.exitcode is None:
+        """Wait for a message or the end of the process, and return whether ``receive`` returns or raises at once.
+
+        Raise ``EOFError`` or ``OSError`` after the process has ended.
+        """
+        if self._connection.poll(timeout_seconds):
+            return True
+        if self._process.exitcode is None:
             return False
         if not self._connection.poll():
             raise EOFError
@@ -69,14 +103,15 @@ class PipedProcess:
         with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended
             self._process.kill()
 
-    def wait_exit(self) -> Message:
-        """Wait for the end of the process, after ``receive`` has raised, and describe it for the user."""
-        self._process.join(_EXIT_GRACE_SECONDS)
+    def wait_exit(self, grace_seconds: float = _EXIT_GRACE_SECONDS) -> Message:
+        """Wait for the end of the process, kill it after ``grace_seconds``, and describe its end for the user."""
+        self._process.join(grace_seconds)
         if self._process.exitcode is None:
             self._process.kill()
             self._process.join()
         _alive.discard(self)
-        self._connection.close()
+        with self._sending:  # the descriptor of a closed connection may belong to another file
+            self._connection.close()
         return describe_exit(self._process.exitcode or 0)
 
     @property

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import wording
 from studio.system.child_process import init_child, lower_priority
-from studio.system.piped_process import PipedProcess
+from studio.system.piped_process import PipedProcess, spawned
 from studio.take_checks.records import TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 
@@ -48,7 +48,7 @@ class TakeCheckProcess(PipedProcess):
     """A process for checks. ``engine`` names the function that makes its ``TakeCheckEngine``, as ``module:function``."""
 
     def __init__(self, engine: str = ENGINE) -> None:
-        super().__init__(_serve, (engine,), name="timbre-checks", log_name="checks")
+        super().__init__(spawned(_serve, engine, name="timbre-checks"), log_name="checks")
 
     def receive(self) -> Reply:
         reply: Reply = super().receive()

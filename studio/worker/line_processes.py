@@ -45,7 +45,6 @@ class LineProcess:
         self, folder: Path, options: EngineOptions, start_worker: Callable[[], Worker] = WorkerProcess
     ) -> None:
         self.is_alive = True
-        self._send_lock = threading.Lock()  # a cancellation is sent on another thread
         self._ids = itertools.count(1)
         self._worker = start_worker()
         try:
@@ -105,8 +104,7 @@ class LineProcess:
 
     def _send(self, command: protocol.Command) -> None:
         try:
-            with self._send_lock:
-                self._worker.send(command)
+            self._worker.send(command)
         except OSError as error:
             raise self._died() from error
 

@@ -24,7 +24,7 @@ from studio.engines.candidate import MODULES, EngineTarget
 from studio.engines.machine import budget_bytes, device_named, empty_cache
 from studio.engines.manager import EngineManager
 from studio.engines.memory_plan import GPU_STAGES, plan_memory
-from studio.engines.overview import EngineAction, EngineStatus, wanted_by_stage
+from studio.engines.overview import EngineAction, EngineStatus, Suspension, wanted_by_stage
 from studio.engines.store import EngineStore
 from studio.errors import OutOfMemory, StudioError
 from studio.messages import wording
@@ -237,11 +237,11 @@ class ModelHost:
     def _before_requests(self) -> None:
         if (comparison := self._comparison) is not None:
             comparison.cancel()
-        self._manager.step_aside()
+        self._manager.suspend(Suspension.REQUEST)
         before = None if self._synthesizer is None else self._description
         if self._synthesizer is None:
             if self._is_released_for_trials:
-                self._manager.interrupt()
+                self._manager.cancel(at_once=True)
                 self._should_improve = True
             self._load()
         assert self._synthesizer is not None
@@ -252,7 +252,7 @@ class ModelHost:
 
     def _after_requests(self) -> None:
         self._last_used = time.monotonic()
-        self._manager.step_back()
+        self._manager.resume(Suspension.REQUEST)
 
     # Lifetime.
 
@@ -302,15 +302,15 @@ class ModelHost:
             case EngineAction.IMPROVE:
                 self._request_improvement(keys)
             case EngineAction.PAUSE:
-                self._manager.pause()
+                self._manager.suspend(Suspension.PAUSED)
             case EngineAction.RESUME:
-                self._manager.resume()
-            case EngineAction.STEP_ASIDE:
+                self._manager.resume(Suspension.PAUSED)
+            case EngineAction.SUSPEND_FOR_USER:
                 self._last_used = time.monotonic()
-                self._manager.yield_to_user(is_active=True)
-            case EngineAction.STEP_BACK:
+                self._manager.suspend(Suspension.USER_ACTIVE)
+            case EngineAction.RESUME_AFTER_USER:
                 self._last_used = time.monotonic()
-                self._manager.yield_to_user(is_active=False)
+                self._manager.resume(Suspension.USER_ACTIVE)
             case EngineAction.CANCEL:
                 self._should_improve = False
                 self._manager.cancel()

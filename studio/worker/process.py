@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from studio.messages import Message, wording
 from studio.system.child_process import init_child
-from studio.system.piped_process import PipedProcess
+from studio.system.piped_process import PipedProcess, spawned
 from studio.worker.deferred_modules import import_torch
 
 if TYPE_CHECKING:  # imports NumPy, which would delay the start of the process
@@ -63,7 +63,7 @@ class WorkerProcess(PipedProcess):
     """
 
     def __init__(self, engine: str = ENGINE) -> None:
-        super().__init__(_serve, (engine,), name="timbre-worker", log_name="worker")
+        super().__init__(spawned(_serve, engine, name="timbre-worker"), log_name="worker")
 
     def start(self) -> None:
         """Start the process. Raise ``OSError`` if that fails."""

@@ -99,10 +99,10 @@ def test_rejected_build_keeps_its_reason_and_no_files(store: EngineStore) -> Non
 
 
 def test_least_recently_used_engine_is_evicted_first(tmp_path: Path) -> None:
-    store = EngineStore(tmp_path, limit_bytes=2500)
+    store = EngineStore(tmp_path, limit_bytes=3000)
     for age, key in enumerate(("old", "older")):
         build(store, key)
-        os.utime(store.folder / "built" / key / "manifest.json", (1000 - age, 1000 - age))
+        os.utime(store.folder / "built" / key, (1000 - age, 1000 - age))
     old = store.manifest("older", FACTS)
     assert old is not None
     assert store.verified_files(old) is not None  # used just now

@@ -17,7 +17,7 @@ from studio.engines import manager as manager_module
 from studio.engines.candidate import EngineTarget
 from studio.engines.ladder import why_not
 from studio.engines.manager import EngineManager
-from studio.engines.overview import CandidateView, EngineStatus, Status
+from studio.engines.overview import CandidateView, EngineStatus, Status, Suspension
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.engines.task import Report
@@ -277,12 +277,12 @@ def test_cancelled_build_leaves_nothing_and_is_not_a_failure(make_manager: MakeM
 def test_interruption_waits_for_the_end_of_the_trial(make_manager: MakeManager) -> None:
     """Its memory is free then. Also if the trial is paused."""
     manager, improving = started_build(make_manager)
-    manager.step_aside()
-    manager.interrupt()
+    manager.suspend(Suspension.REQUEST)
+    manager.cancel(at_once=True)
     assert manager._trial is None
     improving.join(60)
     assert views(manager)["built"].status is Status.UNTRIED
-    manager.interrupt()  # without a trial, it does not wait
+    manager.cancel(at_once=True)  # without a trial, it does not wait
 
 
 def test_memory_that_would_suffice_for_trials(make_manager: MakeManager) -> None:
@@ -338,13 +338,13 @@ def test_paused_build_stops_and_resumes(make_manager: MakeManager) -> None:
     improving = threading.Thread(target=lambda: (manager.improve(), is_over.set()))
     improving.start()
     assert has_begun.wait(60)
-    manager.pause()
+    manager.suspend(Suspension.PAUSED)
     assert manager.overview().is_paused
     is_over.wait(0.3)  # a step that was on its way may still come
     num_seen = len(seen)
     assert not is_over.wait(0.5)
     assert len(seen) <= num_seen + 1
-    manager.resume()
+    manager.resume(Suspension.PAUSED)
     is_over.wait(0.5)
     assert len(seen) > num_seen + 1
     manager.cancel()
@@ -364,17 +364,17 @@ def test_end_of_a_request_does_not_undo_a_pause(make_manager: MakeManager) -> No
             return super().reports()
 
         def resume(self) -> None:
-            pausing.append(threading.Thread(target=manager.pause))
+            pausing.append(threading.Thread(target=manager.suspend, args=(Suspension.PAUSED,)))
             pausing[0].start()
             pausing[0].join(0.2)
             super().resume()
 
     manager = make_manager("UNHURRIED", start_trial=Overtaken)
     improving = threading.Thread(target=manager.improve)
-    manager.step_aside()
+    manager.suspend(Suspension.REQUEST)
     improving.start()
     assert has_begun.wait(60)
-    manager.step_back()
+    manager.resume(Suspension.REQUEST)
     pausing[0].join(60)
     assert manager.overview().is_paused
     assert not trials[0].may_run.is_set()

@@ -66,34 +66,6 @@ def test_build_in_a_process_is_verified_and_has_low_priority(make_manager: MakeM
     assert view_of(manager, "plain").status is Status.VERIFIED
 
 
-class CrowdedConnection:
-    """A connection that detects overlapping messages."""
-
-    def __init__(self) -> None:
-        self.num_inside = self.most_inside = self.num_sent = 0
-
-    def send(self, order: object) -> None:
-        self.num_inside += 1
-        self.most_inside = max(self.most_inside, self.num_inside)
-        time.sleep(0.02)
-        self.num_inside -= 1
-        self.num_sent += 1
-
-
-def test_commands_of_several_threads_do_not_overlap() -> None:
-    trial = TrialProcess(None, build_timeout_seconds=1.0)  # type: ignore[arg-type]
-    trial._connection.close()
-    trial._far_end.close()
-    crowded = CrowdedConnection()
-    trial._connection = crowded  # type: ignore[assignment]
-    threads = [threading.Thread(target=order) for order in (trial.pause, trial.resume, trial.cancel, trial.pause)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert (crowded.num_sent, crowded.most_inside) == (4, 1)
-
-
 @pytest.mark.slow
 def test_crash_is_reported(make_manager: MakeManager) -> None:
     manager = make_manager("CRASHING", start_trial=in_process)

@@ -76,5 +76,5 @@ def test_the_oldest_files_are_deleted_at_the_limit(tmp_path: Path) -> None:
         (new,) = set(tmp_path.iterdir()) - known
         os.utime(new, (time.time() - age, time.time() - age))
     size = sum(path.stat().st_size for path in tmp_path.glob("*.wav"))
-    kept = CachedSource(source, folder=tmp_path, most_bytes=size - 1)
+    kept = CachedSource(source, folder=tmp_path, max_bytes=size - 1)
     assert [kept.needs_speaking(item) for item in ITEMS] == [True, False, False, False]

@@ -19,7 +19,7 @@ from waiting import wait_until
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
 from studio.engines.manifest import Timing, Verification
-from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status
+from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status, Suspension
 from studio.engines.stage import Device, Stage
 from studio.errors import DamagedModelFile, OutOfMemory
 from studio.model.checkpoint import open_checkpoint
@@ -93,8 +93,7 @@ class FakeManager:
         self._on_status = on_status
         self.knows = knows
         self.has_improved = threading.Event()
-        self.asides: list[bool] = []
-        self.yields: list[bool] = []
+        self.suspensions: list[tuple[Suspension, bool]] = []
         self.opened: list[Stage] = []
         self.again: list[Collection[str]] = []
         self.is_slow = is_slow
@@ -136,19 +135,14 @@ class FakeManager:
     def opens_slowly(self, stage: Stage) -> bool:
         return self.is_slow and stage is Stage.VOCODER
 
-    def step_aside(self) -> None:
-        self.asides.append(True)
+    def suspend(self, reason: Suspension) -> None:
+        self.suspensions.append((reason, True))
 
-    def step_back(self) -> None:
-        self.asides.append(False)
+    def resume(self, reason: Suspension) -> None:
+        self.suspensions.append((reason, False))
 
-    def yield_to_user(self, *, is_active: bool) -> None:
-        self.yields.append(is_active)
-
-    def cancel(self) -> None: ...
-
-    def interrupt(self) -> None:
-        self.interruptions.append(True)
+    def cancel(self, *, at_once: bool = False) -> None:
+        self.interruptions += [True] if at_once else []
 
     def could_try_with(self, more_bytes: int) -> bool:
         return self.lacks_memory and more_bytes == 5
@@ -281,11 +275,11 @@ def test_only_disturbed_measurements_are_repeated(
 @pytest.mark.slow
 def test_benchmarks_start_at_once_on_request(open_model: Callable[..., tuple[ModelHost, FakeManager]]) -> None:
     model, manager = open_model(quiet_seconds=600.0)
-    model.manage_engines(EngineAction.STEP_ASIDE, ())
+    model.manage_engines(EngineAction.SUSPEND_FOR_USER, ())
     model.manage_engines(EngineAction.IMPROVE, ())
     assert manager.has_improved.wait(30)
-    model.manage_engines(EngineAction.STEP_BACK, ())
-    assert manager.yields == [True, False]
+    model.manage_engines(EngineAction.RESUME_AFTER_USER, ())
+    assert manager.suspensions == [(Suspension.USER_ACTIVE, True), (Suspension.USER_ACTIVE, False)]
 
 
 @pytest.mark.slow
@@ -295,9 +289,9 @@ def test_trials_pause_during_a_request(
     model, manager = open_model(quiet_seconds=600.0)
     chunks = model.stream(request_of, control=RequestControl())
     next(chunks)
-    assert manager.asides == [True]
+    assert manager.suspensions == [(Suspension.REQUEST, True)]
     chunks.close()
-    assert manager.asides == [True, False]
+    assert manager.suspensions == [(Suspension.REQUEST, True), (Suspension.REQUEST, False)]
 
 
 @pytest.mark.slow

@@ -51,5 +51,5 @@ class TrialYielding(QObject):
             self._is_aside = is_aside
             if asyncio._get_running_loop() is None:  # the program is ending
                 return
-            action = EngineAction.STEP_ASIDE if is_aside else EngineAction.STEP_BACK
+            action = EngineAction.SUSPEND_FOR_USER if is_aside else EngineAction.RESUME_AFTER_USER
             bridge.run(bridge.manage_engines(action))

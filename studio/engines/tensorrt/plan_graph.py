@@ -23,6 +23,7 @@ from studio.engines.tensorrt.building import MAX_REASON_CHARACTERS, logger_of
 from studio.engines.tensorrt.library import Library
 from studio.errors import DamagedModelFile, OutOfMemory, SequenceTooLong, StudioError
 from studio.storage.atomic_file import atomic_write
+from studio.storage.lru import delete_least_used
 
 _log = logging.getLogger(__name__)
 # After these numbers of runs, the common kernels, and then the rarer ones, have been compiled.
@@ -211,11 +212,10 @@ class RuntimeCache:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write(self._path, bytes(self._cache.serialize()))
-            kept = sorted(self._path.parent.glob("*.bin"), key=lambda path: path.stat().st_mtime, reverse=True)
-            for excess in kept[_MAX_KEPT:]:
-                excess.unlink(missing_ok=True)
         except (OSError, StudioError) as error:  # the cache only makes the next start faster
             _log.warning("the runtime cache cannot be written: %s", error)
+        else:
+            delete_least_used(self._path.parent.glob("*.bin"), max_entries=_MAX_KEPT)
 
 
 def open_runtime_cache(library: Library, engine: Any, strategy: Any, path: Path) -> RuntimeCache | None:

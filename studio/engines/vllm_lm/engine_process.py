@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import multiprocessing
 import os
 import queue
 import signal
@@ -13,6 +12,8 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +35,8 @@ from studio.engines.vllm_lm.messages import (
     Tokens,
 )
 from studio.errors import EngineDied, OutOfMemory, StudioError
-from studio.messages import Message, wording
 from studio.model.options import SamplingOptions
-from studio.system.child_process import describe_exit, new_log_path
+from studio.system.piped_process import PipedProcess
 
 _log = logging.getLogger(__name__)
 # Includes loading and, on a GPU, the first compilation and capture of graphs on this machine.
@@ -61,6 +61,45 @@ class Line:
         self.events: queue.SimpleQueue[Tokens | Ended | Rejected | EngineExited | Exception] = queue.SimpleQueue()
 
 
+class _Command:
+    """A command as the ``Child`` of a ``PipedProcess``, with a file descriptor and the path of the log appended."""
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], far_end: Connection, log_path: Path) -> None:
+        self._arguments = [*command, str(far_end.fileno()), str(log_path)]
+        self._environment = dict(environment)
+        self._descriptor = far_end.fileno()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
+    def exitcode(self) -> int | None:
+        return self._process.poll() if self._process else None
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            self._arguments,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(self._descriptor,),
+            # A separate process group: its children end with it, and it does not receive Ctrl+C from the terminal.
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def join(self, timeout: float | None = None) -> None:
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout)
+
+
 class EngineProcess:
     """One vLLM process. Call ``wait_until_ready`` first; ``generate`` and ``close`` are thread-safe.
 
@@ -76,30 +115,19 @@ class EngineProcess:
         response_timeout_seconds: float = _RESPONSE_TIMEOUT_SECONDS,
     ) -> None:
         """Start the process. Raises ``EngineDied``."""
-        self.log_path = new_log_path("vllm")
+        self._process = PipedProcess(partial(_Command, command, environment), log_name="vllm")
+        self.log_path = self._process.log_path
         self._start_limit_seconds = start_limit_seconds
         self._response_timeout_seconds = response_timeout_seconds
-        self._connection, far_end = multiprocessing.Pipe(duplex=True)
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
         self._numbers = itertools.count()
         self._exited: EngineExited | None = None
         self._last_event_at = 0.0
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [*command, str(far_end.fileno()), str(self.log_path)],
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(far_end.fileno(),),
-                # A separate process group: its children end with it, and it does not receive Ctrl+C from the terminal.
-                start_new_session=True,
-            )
+            self._process.start()
         except OSError as error:
             raise EngineDied("No process can be started for vLLM ({reason}).", reason=error) from error
-        finally:
-            far_end.close()
 
     def wait_until_ready(self, wanted: Serve) -> Ready:
         """Wait until vLLM is loaded. Raises ``EngineDied``, ``OutOfMemory``, after which the process has ended."""
@@ -112,7 +140,7 @@ class EngineProcess:
         return ready
 
     @property
-    def pid(self) -> int:
+    def pid(self) -> int | None:
         return self._process.pid
 
     @property
@@ -152,10 +180,8 @@ class EngineProcess:
     def close(self) -> None:
         """Kill the process and wait for its exit."""
         self._end(EngineExited("it was closed"))
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_EXIT_GRACE_SECONDS)
+        self._process.kill()
+        self._process.wait_exit(_EXIT_GRACE_SECONDS)
 
     def _start(self, wanted: Serve) -> Ready:
         deadline = time.monotonic() + self._start_limit_seconds
@@ -176,23 +202,15 @@ class EngineProcess:
     def _poll(self) -> Event | None:
         """Return the next event, or None after half a second; ``EngineExited`` if the process has ended."""
         try:
-            if self._connection.poll(_POLL_SECONDS):
-                event: Event = self._connection.recv()
-                return event
+            event: Event | None = self._process.receive() if self._process.has_message(_POLL_SECONDS) else None
         except (EOFError, OSError):
-            return EngineExited(str(self._exit_reason()))
-        return EngineExited(str(self._exit_reason())) if self._process.poll() is not None else None
-
-    def _exit_reason(self) -> Message:
-        try:
-            return describe_exit(self._process.wait(_EXIT_GRACE_SECONDS))
-        except subprocess.TimeoutExpired:
-            return wording("it no longer responds")
+            return EngineExited(str(self._process.wait_exit(_EXIT_GRACE_SECONDS)))
+        return event
 
     def _send(self, command: Command) -> None:
         # The event thread detects a process that has ended.
-        with contextlib.suppress(OSError), self._lock:
-            self._connection.send(command)
+        with contextlib.suppress(OSError):
+            self._process.send(command)
 
     # On the event thread.
 

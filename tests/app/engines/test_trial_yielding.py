@@ -27,4 +27,4 @@ def test_trials_pause_while_the_user_writes(bench: Bench, monkeypatch: pytest.Mo
     for text in ("a", "ab", "abc"):
         bench.session.editor.apply(EditLines({line.id: {"text": text}}))
     bench.until(lambda: len(sent) >= 2)
-    assert sent == [EngineAction.STEP_ASIDE, EngineAction.STEP_BACK]
+    assert sent == [EngineAction.SUSPEND_FOR_USER, EngineAction.RESUME_AFTER_USER]
