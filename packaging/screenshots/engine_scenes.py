@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from PySide6.QtWidgets import QWidget
 
 from studio.app.engines.engines_controller import EnginesController
-from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
 from studio.messages import Message, wording
 from studio.model.device_kind import DeviceKind
+from studio.model.measurements import Timing, Verification
 
 _PLACE = Device(DeviceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")
 _MADE_AT = "2026-11-20T10:00:00+00:00"

@@ -19,6 +19,7 @@ from studio.bench.run import BenchRequest, run_bench
 from studio.errors import StudioError, UnusableSetting
 from studio.pipeline.request import EngineOptions
 
+_REMOVED_PARTS = frozenset({"threads", "precisions"})  # accepted until the next version
 _EXAMPLES = """\
 examples:
   timbre bench --random cosyvoice3 --quick        a few minutes, with random weights of released size
@@ -95,6 +96,9 @@ def _extent(chosen: argparse.Namespace) -> BenchSize:
         extent = replace(extent, speech_seconds=chosen.speech_seconds)
     if chosen.only:
         parts = frozenset(chosen.only.split(","))
+        if removed := sorted(parts & _REMOVED_PARTS):
+            _print(f"{', '.join(removed)}: no longer measured; the comparisons of precisions are always listed")
+            parts -= _REMOVED_PARTS
         if unknown := sorted(parts.difference(PARTS)):
             raise UnusableSetting(
                 "The benchmark has no part {part}.",

@@ -27,7 +27,7 @@ TRANSCRIPT = "A few seconds of speech are enough to clone a voice."
 
 
 # What can be measured alone, in the order of the measurements.
-PARTS = ("loading", "speech_lm", "flow", "vocoder", "requests", "threads", "precisions", "lengths")
+PARTS = ("loading", "speech_lm", "flow", "vocoder", "requests", "lengths")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ QUICK = BenchSize(
     cost_seconds=(5.0,),
     num_speech_tokens=50,
     num_repeats=1,
-    parts=frozenset(PARTS) - {"precisions"},  # the alternatives that the program does not choose
+    parts=frozenset(PARTS),
 )
 
 

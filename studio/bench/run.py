@@ -8,13 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.bench.choices import choose_threads, compare_precisions
 from studio.bench.inputs import BenchSize
 from studio.bench.measurements import BenchReport, Decision, Measurement, describe_machine, peak_memory_bytes
-from studio.bench.peak import measure_flow_products
 from studio.bench.request_measures import measure_requests
 from studio.bench.stage_measures import measure_flow, measure_lengths, measure_speech_lm, measure_vocoder
-from studio.model.config import Precision
+from studio.model.measurements import Record, Records
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
@@ -72,8 +70,6 @@ def run_bench(request: BenchRequest) -> BenchReport:
     if "flow" in extent.parts:
         progress("the flow")
         report.figures += measure_flow(stages.flow, num_tokens, generation, extent)
-        precision = Precision(description.engines["flow"].rpartition("-")[2])
-        report.figures += measure_flow_products(stages.flow, precision, checkpoint, request.options, extent)
     if "vocoder" in extent.parts:
         progress("the vocoder")
         report.figures += measure_vocoder(stages.vocoder, extent)
@@ -81,19 +77,10 @@ def run_bench(request: BenchRequest) -> BenchReport:
         with tempfile.TemporaryDirectory(prefix="timbre-bench-") as clips:
             progress("whole requests")
             report.figures += measure_requests(synthesizer, extent, Path(clips))
-    if "threads" in extent.parts:
-        progress("threads")
-        requested = request.options.num_threads
-        report.choices.append(
-            choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, requested=requested)
-        )
-    compared: list[Measurement] = []
-    if "precisions" in extent.parts:
-        progress("precisions of the speech language model")
-        compared = compare_precisions(checkpoint, request.options.device)
-    report.choices.append(
-        Decision("speech LM", description.stages["speech_lm"], "; ".join(description.notes), tuple(compared))
-    )
+    report.choices = [
+        Decision("speech LM", description.stages["speech_lm"], "; ".join(description.notes)),
+        *(_decision(record) for record in Records().all()),
+    ]
     if "lengths" in extent.parts:
         for seconds, figures in zip(
             extent.cost_seconds,
@@ -107,6 +94,20 @@ def run_bench(request: BenchRequest) -> BenchReport:
     )
     synthesizer.close()
     return report
+
+
+def _decision(record: Record) -> Decision:
+    """Describe a comparison with float32 that loading the model or a request has made."""
+    found, timing = record.verification, record.timing
+    name = f"{record.facts['stage']}.{record.facts['name']}"
+    figures = [Measurement(f"{name}_error", found.relative_error, "", "Relative error of the output.")]
+    if found.mel_distance_db is not None:
+        figures.append(Measurement(f"{name}_distance", found.mel_distance_db, "dB", "Mel-cepstral distance."))
+    if found.divergence_nats is not None:
+        figures.append(Measurement(f"{name}_divergence", found.divergence_nats, "nats", "Of the next token."))
+    if timing is not None:
+        figures.append(Measurement(f"{name}_speedup", timing.speedup, "", "Time of float32 divided by its time."))
+    return Decision(f"{record.facts['stage']} compared", record.facts["name"], "it was measured here", tuple(figures))
 
 
 def _open(request: BenchRequest) -> tuple[Synthesizer, float]:

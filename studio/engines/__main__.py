@@ -127,7 +127,7 @@ def _title(view: CandidateView) -> str:
 def _title_in_use(stage: StageView) -> str:
     choice = stage.choice
     if stage.stage is Stage.SPEECH_LM and choice.status is not Status.VERIFIED:
-        # studio/pipeline/precision_selection.py compares 8, 16 and 32 bits.
+        # studio/pipeline/stage_opener.py compares 8, 16 and 32 bits.
         return f"{choice.engine}, precision chosen on loading"
     return _title(choice)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -224,9 +223,3 @@ def facts_of(candidate: EngineBackend, target: EngineTarget) -> dict[str, str]:
         **target.device.identity,
         **own,
     }
-
-
-def key_of(facts: Mapping[str, str]) -> str:
-    """Return the folder name of a build: the stage, the candidate's name and a hash of all facts."""
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    return f"{facts['stage']}-{facts['name']}-{digest[:20]}"

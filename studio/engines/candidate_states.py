@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable, facts_of, key_of
+from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable, facts_of
 from studio.engines.ladder import resource_shortage, status_of
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import Manifest
@@ -15,6 +15,7 @@ from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
 from studio.messages import Message, wording
+from studio.model.measurements import key_of
 from studio.storage.disk import free_bytes
 
 

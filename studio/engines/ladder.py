@@ -11,9 +11,7 @@ from studio.engines.manifest import FailureRecord, Manifest
 from studio.engines.overview import CandidateView, Status
 from studio.engines.store import MAX_FAILURES
 from studio.messages import Message, wording
-
-# Smaller gains are within the variation between measurements.
-_WORTHWHILE_SPEEDUP = 1.05
+from studio.model.limits import MIN_ENGINE_SPEEDUP
 
 
 def choose(
@@ -31,7 +29,7 @@ def choose(
     if by_hand is not None:
         return by_hand
     fastest = max(verified, key=lambda view: view.speedup, default=reference)
-    return fastest if fastest.speedup >= _WORTHWHILE_SPEEDUP * max(1.0, reference.speedup) else reference
+    return fastest if fastest.speedup >= MIN_ENGINE_SPEEDUP * max(1.0, reference.speedup) else reference
 
 
 def status_of(
@@ -85,7 +83,7 @@ def why_not(  # noqa: PLR0911 - one return per reason
         return view.reason or wording("it has not been tested yet")
     if choice.name == wanted:
         return wording("another engine was chosen by hand")
-    if choice.is_reference and view.speedup < _WORTHWHILE_SPEEDUP:
+    if choice.is_reference and view.speedup < MIN_ENGINE_SPEEDUP:
         return wording("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
     if choice.timing is None and not choice.is_reference:
         return wording("the engine in use has not been measured yet")

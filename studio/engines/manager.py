@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
@@ -43,6 +42,7 @@ from studio.engines.task import (
 from studio.engines.trial_process import TrialProcess
 from studio.errors import StudioError
 from studio.messages import Message, wording
+from studio.model.measurements import now
 from studio.system.processor import others_kept_busy
 
 _log = logging.getLogger(__name__)
@@ -399,7 +399,7 @@ def _manifest(state: CandidateState, completed: Completed) -> Manifest:
     return Manifest(
         key=state.key,
         facts=state.facts,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        made_at=now(),
         program_version=studio.__version__,
         verification=completed.verification,
         timing=completed.timing,

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from studio.engines.manifest import Timing, Verification
 from studio.engines.stage import Device, Stage
 from studio.engines.task import Step
 from studio.messages import Message
+from studio.model.measurements import Timing, Verification
 
 
 class Status(Enum):

@@ -116,7 +116,7 @@ class EngineStore:
         if not manifest.is_good:
             for path in workspace.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        manifest.write(workspace)
+        manifest.write(workspace / MANIFEST_NAME)
         target = _child(self._built, manifest.key)
         try:
             self._built.mkdir(parents=True, exist_ok=True)

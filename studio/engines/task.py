@@ -10,9 +10,10 @@ from enum import Enum
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from studio.engines.manifest import BuiltFile, FailureKind, Timing, Verification
+from studio.engines.manifest import BuiltFile, FailureKind
 from studio.engines.stage import Device, Stage
 from studio.messages import Message
+from studio.model.measurements import Timing, Verification
 
 # Phases of a trial that every candidate shares, as shown to the user.
 RECORDING = "Recording the float32 reference"

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from studio.audio.waveform import Waveform
-from studio.engines.manifest import Timing, Verification
 from studio.engines.reference_io import (
     LogitsRecorder,
     ReferenceIO,
@@ -24,9 +23,10 @@ from studio.engines.reference_io import (
 )
 from studio.engines.stage import Stage
 from studio.engines.task import TrialSize
-from studio.engines.verification import apply_tolerances, compare
+from studio.engines.verification import apply_limits
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
+from studio.model.measurements import Timing, Verification, compare
 from studio.model.mel_distance import mel_distance_db
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FloatArray, FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
@@ -44,12 +44,12 @@ class StageBenchmark(ABC):
         self.trial_size = trial_size
 
     def verify(self, engine: Any, precision: Precision) -> Verification:
-        """Compare ``engine`` with the recording and apply the tolerances. Errors of the engine are passed on."""
+        """Compare ``engine`` with the recording and apply the limits. Errors of the engine are passed on."""
         with torch.inference_mode():
             found = self.compare(engine)
             if found.is_finite and not self.stays_finite(engine):
                 found = replace(found, is_finite=False)
-        return apply_tolerances(self.stage, precision, found)
+        return apply_limits(self.stage, precision, found)
 
     @abstractmethod
     def compare(self, engine: Any) -> Verification: ...

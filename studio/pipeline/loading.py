@@ -16,21 +16,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import torch
 
 from studio import paths
-from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import (
-    FloatArray,
     FlowDecoder,
-    FlowPrompt,
     SpeakerEncoder,
     SpeechLM,
     SpeechTokenizer,
@@ -41,28 +39,20 @@ from studio.model.stages import (
 from studio.model.torch_device import configure_torch, free_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
-from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend, build_prompt
-from studio.pipeline.flow_quality import MeasuredSpeech
-from studio.pipeline.precision_selection import (
-    AUTO,
-    OpenedFlow,
-    OpenedVocoder,
-    open_flow,
-    open_speech_lm,
-    open_vocoder,
-)
+from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend
 from studio.pipeline.prompt_cache import PromptCache
-from studio.pipeline.request import EngineDescription, EngineOptions, VoiceReference
-from studio.pipeline.synthesizer import Stages, Synthesizer
+from studio.pipeline.request import AUTO, EngineDescription, EngineOptions
+from studio.pipeline.stage_opener import Opened, StageOpener
+from studio.pipeline.stages import Stages
+from studio.pipeline.synthesizer import Synthesizer
 from studio.text.styles import load_styles
 
 _log = logging.getLogger(__name__)
+_Engine = TypeVar("_Engine")
 # Size of the weight files below which one thread is faster than several.
 _SMALL_MODEL_BYTES = 256 << 20
 # Marks a folder with random weights (written by ``timbre bench --random``).
 _RANDOM_WEIGHTS_MARKER = "random.json"
-# The bundled voice on which precisions are compared.
-_MEASURED_CLIP = "Ada.wav"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,40 +121,37 @@ def load_synthesizer(
     may_compare = not (options.compares_later and is_small)
     configure_torch(line_threads)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
+    opener = StageOpener(checkpoint, options, frontend, control, may_compare=may_compare)
+    deferred: Opened[SpeechLM] | None = None
+    if not options.loads_speech_lm:
+        later = StageOpener(checkpoint, options, frontend)
+        speech_lm: SpeechLM = DeferredSpeechLM(lambda: later.speech_lm().network, checkpoint.speech_lm.sampling)
+        deferred = Opened(speech_lm, Precision.FLOAT32, "language model: loaded on first use")
     # On a CPU, two stages are opened at a time, because parts of the work use only one core.
     with ThreadPoolExecutor(2 if options.device == "cpu" else 1, "loading") as pool:
-        opening_lm = pool.submit(_speech_lm, checkpoint, options, overrides, control, may_compare=may_compare)
-
-        def measured_speech(flow: FlowDecoder) -> MeasuredSpeech:
-            wait((opening_lm,))  # its own comparison would distort the measurement
-            return _measured_speech(frontend(), flow)
-
+        # Each comparison waits for the one before it, which would distort its measurement.
+        opening_lm = pool.submit(lambda: _given(overrides.speech_lm) or deferred or opener.speech_lm())
         opening_flow = pool.submit(
-            _flow, checkpoint, options, overrides, measured_speech, control, may_compare=may_compare
+            lambda: _given(overrides.flow) or opener.flow(before_comparison=lambda: wait((opening_lm,)))
         )
-
-        def measured_mel() -> FloatArray:
-            wait((opening_flow,))
-            return _measured_mel(frontend())
-
         opening_vocoder = pool.submit(
-            _vocoder, checkpoint, options, overrides, measured_mel, control, may_compare=may_compare
+            lambda: _given(overrides.vocoder) or opener.vocoder(before_comparison=lambda: wait((opening_flow,)))
         )
         opening_tokenizer = pool.submit(checkpoint.load_text_tokenizer)
-        speech_lm, reason, lm_name, is_lm_provisional = opening_lm.result()
-        opened_flow = opening_flow.result()
-        opened_vocoder = opening_vocoder.result()
-    flow, flow_precision = opened_flow.flow, opened_flow.precision
+        opened_lm, opened_flow, opened_vocoder = opening_lm.result(), opening_flow.result(), opening_vocoder.result()
+    speech_lm = opened_lm.network
+    reason = opened_lm.reason or f"language model: {overrides.words['speech_lm']}, the fastest verified engine"
     _log.info("opened %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     stages = Stages(
+        generation=checkpoint.generation,
         speech_lm=speech_lm,
-        flow=flow,
-        vocoder=opened_vocoder.vocoder,
+        flow=opened_flow.network,
+        vocoder=opened_vocoder.network,
         text_tokenizer=opening_tokenizer.result(),
         frontend=frontend,
         styles=load_styles(checkpoint.generation.name, folder),
         alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),
-        is_provisional=is_lm_provisional or opened_flow.is_provisional or opened_vocoder.is_provisional,
+        is_provisional=any(opened.is_provisional for opened in (opened_lm, opened_flow, opened_vocoder)),
     )
     threads = "1 thread" if line_threads == 1 else f"{line_threads} threads"
     description = EngineDescription(
@@ -175,13 +162,13 @@ def load_synthesizer(
         device=options.device,
         stages={
             "speech_lm": f"{speech_lm.engine}, {threads}" if options.loads_speech_lm else speech_lm.engine,
-            "flow": f"torch {flow_precision.value}, {threads}",
+            "flow": f"torch {opened_flow.precision.value}, {threads}",
             "vocoder": f"torch {opened_vocoder.precision.value}, {threads}",
             **overrides.words,
         },
         engines={
-            "speech_lm": lm_name,
-            "flow": f"torch-{flow_precision.value}",
+            "speech_lm": "" if isinstance(speech_lm, DeferredSpeechLM) else f"torch-{opened_lm.precision.value}",
+            "flow": f"torch-{opened_flow.precision.value}",
             "vocoder": f"torch-{opened_vocoder.precision.value}",
             **overrides.names,
         },
@@ -221,99 +208,20 @@ def compare_precisions(folder: Path, options: EngineOptions, control: RequestCon
     Raise ``Cancelled``, and the errors of ``load_synthesizer``.
     """
     checkpoint = open_checkpoint(folder)
+    num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
+    frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, StageOverrides()))
+    opener = StageOpener(checkpoint, options, frontend, control)
     if options.speech_lm_precision == AUTO and options.loads_speech_lm:
-        open_speech_lm(checkpoint, options, control)
+        opener.speech_lm()
     control.raise_if_cancelled()
-    if _chooses_flow(options):
-        num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
-        frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, StageOverrides()))
-        open_flow(checkpoint, options.device, lambda flow: _measured_speech(frontend(), flow), control)
-        open_vocoder(checkpoint, options.device, lambda: _measured_mel(frontend()), control)
+    if opener.chooses_flow:
+        opener.flow()
+        opener.vocoder()
 
 
-def _chooses_flow(options: EngineOptions) -> bool:
-    is_as_released = options.flow_steps is None and options.flow_left_context_frames is None
-    return options.flow_precision == AUTO and is_as_released
-
-
-def _speech_lm(
-    checkpoint: Checkpoint,
-    options: EngineOptions,
-    overrides: StageOverrides,
-    control: RequestControl | None,
-    *,
-    may_compare: bool,
-) -> tuple[SpeechLM, str, str, bool]:
-    """Return the language model, the reason for its choice, the name of its engine, and whether it is provisional."""
-    if overrides.speech_lm is not None:
-        reason = f"language model: {overrides.words['speech_lm']}, the fastest verified engine"
-        return overrides.speech_lm, reason, "", False
-    if not options.loads_speech_lm:
-        deferred = DeferredSpeechLM(
-            lambda: open_speech_lm(checkpoint, options).speech_lm, checkpoint.speech_lm.sampling
-        )
-        return deferred, "language model: loaded on first use", "", False
-    opened = open_speech_lm(checkpoint, options, control, may_compare=may_compare)
-    return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}", opened.is_provisional
-
-
-def _flow(
-    checkpoint: Checkpoint,
-    options: EngineOptions,
-    overrides: StageOverrides,
-    speech: Callable[[FlowDecoder], MeasuredSpeech],
-    control: RequestControl | None,
-    *,
-    may_compare: bool,
-) -> OpenedFlow:
-    if _chooses_flow(options) and overrides.flow is None:
-        return open_flow(checkpoint, options.device, speech, control, may_compare=may_compare)
-    precision = Precision.FLOAT32 if options.flow_precision == AUTO else _flow_precision(options.flow_precision)
-    flow = overrides.flow or checkpoint.load_flow(
-        precision,
-        options.device,
-        num_steps=options.flow_steps,
-        left_context_frames=options.flow_left_context_frames,
-    )
-    return OpenedFlow(flow, precision, "")
-
-
-def _vocoder(
-    checkpoint: Checkpoint,
-    options: EngineOptions,
-    overrides: StageOverrides,
-    mel: Callable[[], FloatArray],
-    control: RequestControl | None,
-    *,
-    may_compare: bool,
-) -> OpenedVocoder:
-    if overrides.vocoder is None and _chooses_flow(options):  # one option is for both
-        return open_vocoder(checkpoint, options.device, mel, control, may_compare=may_compare)
-    vocoder = overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device)
-    return OpenedVocoder(vocoder, Precision.FLOAT32, "")
-
-
-def _measured_mel(frontend: Frontend) -> FloatArray:
-    """Return the mel of a bundled clip."""
-    return build_prompt(VoiceReference(paths.resources() / "voices" / _MEASURED_CLIP), frontend, "").flow_mel
-
-
-def _measured_speech(frontend: Frontend, flow: FlowDecoder) -> MeasuredSpeech:
-    """Return speech of a bundled voice."""
-    prompt = build_prompt(VoiceReference(paths.resources() / "voices" / _MEASURED_CLIP), frontend, "")
-    return MeasuredSpeech.of(FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding), flow, tuple)
-
-
-def _flow_precision(name: str) -> Precision:
-    permitted = {precision.value: precision for precision in Precision if precision is not Precision.INT4}
-    if name not in permitted:
-        raise UnsupportedPrecision(
-            "The flow cannot run in {name}.",
-            remedy="Choose one of {known}.",
-            name=name,
-            known=", ".join((AUTO, *permitted)),
-        )
-    return permitted[name]
+def _given(engine: _Engine | None) -> Opened[_Engine] | None:
+    """Return an engine that is open already as an opened stage."""
+    return None if engine is None else Opened(engine, Precision.FLOAT32)
 
 
 def _notes(reasons: list[str], options: EngineOptions, flow: FlowDecoder) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class PreparedVoice:
 
 
 @dataclass(frozen=True, slots=True)
-class LazyVoice:
+class LazyVoiceState:
     """A prompt whose flow state is fetched on each access and not kept.
 
     It is used for whole utterances, which may not need the state, and for batches of many voices: the state of one
@@ -79,7 +79,7 @@ class LazyVoice:
 
 # Keys of a flow and of a prompt.
 _Key = tuple[str, str]
-SpeakingVoice = PreparedVoice | LazyVoice
+VoiceState = PreparedVoice | LazyVoiceState
 
 
 class BackgroundWriter:
@@ -208,7 +208,7 @@ class PromptCache:
         finally:
             self._writer.start()
 
-    def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoice:
+    def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoiceState:
         """Return the voice without its flow state, which is fetched on access."""
         with self._lock:
             was_cached = (
@@ -216,7 +216,7 @@ class PromptCache:
                 or self._key(prompt) in self._in_use
                 or self._state_path(prompt).is_file()
             )
-        return LazyVoice(
+        return LazyVoiceState(
             prompt,
             _flow_prompt(prompt),
             lambda: self.prepared(prompt, progress=progress).flow_state,

@@ -206,13 +206,17 @@ class SynthesisReport:
         return self.total_seconds / self.audio_seconds if self.audio_seconds else 0.0
 
 
+# The precision that a comparison on this machine chooses.
+AUTO = "auto"
+
+
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
     """Options for loading a model."""
 
     device: str = "cpu"
     # A value of ``Precision``, or ``auto``: the fastest precision that passes the quality check on this machine.
-    speech_lm_precision: str = "auto"
+    speech_lm_precision: str = AUTO
     # A value of ``Precision`` except ``int4``, or ``auto`` as for the language model.
     flow_precision: str = "float32"
     variant: str | None = None  # ``rl`` selects ``llm.rl.pt``

@@ -17,13 +17,13 @@ from studio.audio.time_stretch import TimeStretch
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
-from studio.pipeline.evidence import Generation, SpokenSentence
+from studio.pipeline.evidence import SpokenSentence
 from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start, spare_seconds
-from studio.pipeline.prompt_cache import SpeakingVoice
+from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.request import AudioChunk
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.silence import is_audible, without_leading_silence
-from studio.pipeline.token_source import TokenSource
+from studio.pipeline.token_source import SentenceFeed
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
 # The language model runs ahead in steps of this size, through at most this number of sentences.
@@ -49,16 +49,14 @@ class Length(Enum):
 class SentenceTask:
     """A sentence of a request, or a pause. The source of speech tokens is opened on first use."""
 
-    open_feed: Callable[[], TokenSource] | None
-    # The generation of the sentence after it has ended, for its evidence.
-    generation: Callable[[], Generation | None] = lambda: None
+    open_feed: Callable[[], SentenceFeed] | None
     num_text_tokens: int = 0
     spoken_text: str = ""
     pause_seconds: float = 0.0
     _is_length_recorded: bool = field(default=False, init=False)
 
     @cached_property
-    def feed(self) -> TokenSource:
+    def feed(self) -> SentenceFeed:
         assert self.open_feed is not None, "a pause has no tokens"
         return self.open_feed()
 
@@ -90,7 +88,7 @@ class SpeechOptions:
 class Forecast:
     """Predicts the remaining chunks of a request from measured costs."""
 
-    voice: SpeakingVoice
+    voice: VoiceState
     decoder: DecoderStages
     speed: float
 
@@ -152,7 +150,7 @@ class Forecast:
 class SpeechStream:
     """State and statistics of one request while its audio is generated."""
 
-    voice: SpeakingVoice
+    voice: VoiceState
     decoder: DecoderStages
     options: SpeechOptions
     control: RequestControl
@@ -213,7 +211,7 @@ class SpeechStream:
                     self._update_start_estimate(utterance, part, schedule)
         finally:
             self._record_part(part)
-        if (generation := part.generation()) is not None:
+        if (generation := part.feed.generation) is not None:
             self.spoken_sentences.append(SpokenSentence(generation, started, self.audio_seconds))
 
     def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:

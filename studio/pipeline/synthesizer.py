@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -21,25 +20,21 @@ from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.options import Quality
-from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
-from studio.model.speech_lm.cached_lm import speech_token_limits
-from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, Vocoder
 from studio.model.torch_device import used_memory_bytes
-from studio.pipeline.alignment import AlignmentReader
+from studio.pipeline.comparison import MeasuredSpeech
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream, synchronize
-from studio.pipeline.enrolment import Frontend, build_prompt, prompt_key, source_tokens
-from studio.pipeline.evidence import EvidenceReader, Generation
-from studio.pipeline.flow_quality import FlowQualities, MeasuredSpeech
-from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
+from studio.pipeline.decodings import Decoding, Decodings
+from studio.pipeline.enrolment import build_prompt, prompt_key, source_tokens
+from studio.pipeline.evidence import EvidenceReader
 from studio.pipeline.pacing import CostModel
-from studio.pipeline.prompt_cache import PromptCache, SpeakingVoice
+from studio.pipeline.prompt_cache import PromptCache, VoiceState
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
     EngineDescription,
     FlowQuality,
-    KnownTokens,
     Mode,
     SentenceEvidence,
     SynthesisReport,
@@ -48,53 +43,24 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.sentences import SentenceOpener, sentence_seed
 from studio.pipeline.silence import split_at_silence
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
+from studio.pipeline.stages import Stages
 from studio.pipeline.token_source import (
-    EVERYTHING,
     AsyncTokenSource,
-    Attempt,
-    CheckedFeed,
-    CountedTokens,
     FixedTokens,
-    LengthCheck,
     SyncTokenSource,
     TokenSource,
 )
 from studio.pipeline.utterance import DecoderStages
 from studio.pipeline.warm_up import warm_ups
-from studio.text.prompt_form import LanguageTags
 from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
-from studio.text.styles import Styles
-from studio.text.tokenizer import TextTokenizer
 from studio.voices.clip_check import require_sound
 from studio.voices.prompt import VoicePrompt
 
 _BUNDLED_CLIP = "Ada.wav"
 Chunks = Generator[AudioChunk, None, SynthesisReport]
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """Stages of a loaded model."""
-
-    speech_lm: SpeechLM
-    flow: FlowDecoder
-    vocoder: Vocoder
-    text_tokenizer: TextTokenizer
-    frontend: Callable[[], Frontend]  # loads the front end when the first new voice needs it
-    styles: Styles
-    alignment: AlignmentReader
-    is_provisional: bool = False  # the precisions have not been compared; see ``EngineOptions.compares_later``
-
-
-@dataclass(frozen=True, slots=True)
-class _Decoding:
-    """Stages and prompt states in one quality. The costs of the qualities differ, too."""
-
-    decoder: DecoderStages
-    prompt_cache: PromptCache
-    quality: FlowQuality = FlowQuality()
 
 
 class Synthesizer:
@@ -118,15 +84,12 @@ class Synthesizer:
         self._streams_approximately = streams_approximately
         self.checkpoint = checkpoint
         self.stages = stages
-        self._prompt_cache = prompt_cache
         self._frontend_key = checkpoint.front_end_key()
-        self._decoder = DecoderStages(stages.flow, stages.vocoder, self._cost_model(), description.device)
-        self._qualities = FlowQualities(stages.flow)
-        self._decodings: dict[Quality, _Decoding] = {}
+        self._decodings = self._new_decodings(prompt_cache)
         self._slots = threading.Semaphore(stages.flow.max_concurrent_lines)
         self._is_cold = True
         # On a GPU the language model is limited by its host thread, see token_source.
-        self._make_feed: Callable[[Iterator[int], RequestControl], TokenSource] = (
+        self._make_source: Callable[[Iterator[int], RequestControl], TokenSource] = (
             SyncTokenSource if description.device == "cpu" else AsyncTokenSource
         )
 
@@ -161,15 +124,12 @@ class Synthesizer:
             vocoder=vocoder or self.stages.vocoder,
         )
         self._is_cold = True
+        cache = self._prompt_cache
         if flow is not None:
-            self._prompt_cache = self._prompt_cache.for_flow(flow)
-            self._qualities = FlowQualities(flow)
+            cache = cache.for_flow(flow)
             self._slots = threading.Semaphore(flow.max_concurrent_lines)
         # The measured costs of the old stages do not apply to the new ones.
-        self._decoder = replace(
-            self._decoder, flow=self.stages.flow, vocoder=self.stages.vocoder, cost_model=self._cost_model()
-        )
-        self._decodings = {}
+        self._decodings = self._new_decodings(cache)
         before = self.description
         self._chosen_lm_engine = self.stages.speech_lm.engine
         self._description = replace(
@@ -192,8 +152,16 @@ class Synthesizer:
         with cuda_stream(self.description.device):
             task()
 
-    def _cost_model(self) -> CostModel:
-        return CostModel(self.checkpoint.flow, self.checkpoint.generation.token_rate)
+    def _new_decodings(self, prompt_cache: PromptCache) -> Decodings:
+        def cost_model() -> CostModel:
+            return CostModel(self.checkpoint.flow, self.stages.generation.token_rate)
+
+        stages = DecoderStages(self.stages.flow, self.stages.vocoder, cost_model(), self._description.device)
+        return Decodings(Decoding(stages, prompt_cache), cost_model, self.stages.generation.frame_rate)
+
+    @property
+    def _prompt_cache(self) -> PromptCache:
+        return self._decodings.exact.prompt_cache
 
     def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
         """Prepare a voice for synthesis, unless it is cached. Raise ``Cancelled`` and ``StudioError``."""
@@ -227,7 +195,7 @@ class Synthesizer:
         """
         started = time.perf_counter()
         request = replace(request, is_streaming=self._is_streamed(request))
-        form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
+        form, tokenizer = self.stages.generation.text, self.stages.text_tokenizer
         normalize = not request.text_is_normalized
         items: Iterable[Sentence | Pause] = (
             prepare_text(request.text, form=form, tokenizer=tokenizer, normalize=normalize)
@@ -238,26 +206,27 @@ class Synthesizer:
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)
             decoding = self._decoding(request.quality, prompt, control)
-            decoder = decoding.decoder.in_batch(self._slots) if in_batch else decoding.decoder
+            decoder = decoding.stages.in_batch(self._slots) if in_batch else decoding.stages
             voice = self._voice(request, prompt, decoding.prompt_cache, control, is_one_of_many=in_batch)
             voice_seconds = time.perf_counter() - started - text_seconds
-            check = LengthCheck()
-            open_part = self._part_opener(request, voice, check, control)
+            sentences = SentenceOpener(
+                self.stages, request, voice, self._make_source, control, makes_noise=self.description.makes_noise
+            )
             options = SpeechOptions(
                 request.speed, request.is_streaming, request.first_hop_tokens, request.trims_leading_silence
             )
             speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
             speech_lm = self.stages.speech_lm
-            parts = (open_part(index, item) for index, item in enumerate(items))
+            parts = (sentences.open(index, item) for index, item in enumerate(items))
             yield from speech.stream(list(parts) if pieces is None else parts)
             report = self._report(
                 speech,
-                _mode_of(request, voice.prompt),
+                sentences.mode,
                 {"text": text_seconds, "voice": voice_seconds},
                 decoding.quality,
             )
             evidence = self._evidence(speech, speech_lm, request.speed) if request.forced_tokens is None else ()
-        return replace(report, odd_lengths=check.findings, evidence=evidence)
+        return replace(report, odd_lengths=sentences.odd_lengths, evidence=evidence)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""
@@ -276,7 +245,7 @@ class Synthesizer:
                 SentenceTask(open_feed=partial(FixedTokens, list(source_tokens(piece, tokenizer)))) for piece in pieces
             ]
             options = SpeechOptions(request.speed, request.is_streaming)
-            speech = self._speech(voice, options, request.seed, control, decoder=decoding.decoder, started=started)
+            speech = self._speech(voice, options, request.seed, control, decoder=decoding.stages, started=started)
             yield from speech.stream(parts)
         tokens_seconds = time.perf_counter() - started - voice_seconds - speech.clock.flow - speech.clock.vocoder
         stages = {"voice": voice_seconds, "speech_tokenizer": tokens_seconds}
@@ -293,132 +262,23 @@ class Synthesizer:
         """Return whether chunks of a sentence are returned before all of it is decoded."""
         return request.is_streaming and (self.stages.flow.streams_exactly or self._streams_approximately)
 
-    def _part_opener(
-        self, request: SynthesisRequest, voice: SpeakingVoice, check: LengthCheck, control: RequestControl
-    ) -> Callable[[int, Sentence | Pause], SentenceTask]:
-        mode, tokenizer = _mode_of(request, voice.prompt), self.stages.text_tokenizer
-        prompt_text = self._prompt_text(mode, request)
-        prompt_speech = voice.prompt.speech_tokens if mode is Mode.ZERO_SHOT else ()
-        has_speaker = self.checkpoint.generation.speaks_without_clip and mode is not Mode.INSTRUCT
-        speaker = tuple(voice.prompt.embedding.tolist()) if has_speaker else None
-        language_tags = LanguageTags(self.checkpoint.generation.text)
-        # Lengths are not checked in benchmarks and with random weights.
-        is_checked = request.forced_tokens is None and not self.description.makes_noise
-        limits_of = limits_of_sentences(
-            request, tokenizer.respellings, voice.prompt.num_tokens, self.checkpoint.generation.token_rate
-        )
-        judged_below = self._judged_below(request, voice)
-        known = deque(request.known_tokens)
-
-        def open_part(index: int, item: Sentence | Pause) -> SentenceTask:
-            if isinstance(item, Pause):
-                return SentenceTask(open_feed=None, pause_seconds=item.seconds)
-            tag = language_tags.before(item.spoken) if mode is Mode.CROSS_LINGUAL else ""
-            tokens = SpeechTokenRequest(
-                text_tokens=item.text_tokens,
-                prompt_text_tokens=(*prompt_text, *tokenizer.encode(tag, allow_special=True)),
-                prompt_speech_tokens=prompt_speech,
-                min_tokens=request.forced_tokens,
-                max_tokens=request.forced_tokens,
-                speaker=speaker,
-            )
-            limits, spoken_text = limits_of(item) if is_checked else None, item.spoken.strip()
-            spoken_before = known.popleft() if known and known[0].spoken_text == spoken_text else None
-
-            generated: list[Callable[[], Generation | None]] = []
-
-            def open_attempt(attempt: int) -> Attempt:
-                seed = sentence_seed(request.seed, index, attempt)
-                sampler = RepetitionAwareSampler(request.sampling or self.stages.speech_lm.sampling, seed)
-                return self._attempt(item.spoken, tokens, sampler, limits, control)
-
-            def open_feed() -> TokenSource:
-                if spoken_before is not None:
-                    sampler = RepetitionAwareSampler(self.stages.speech_lm.sampling, request.seed)
-                    generation = _known_generation(item.spoken, tokens, sampler, spoken_before)
-                    generated.append(lambda: generation)
-                    return FixedTokens(generation.tokens)
-                if limits is None:
-                    only = open_attempt(0)
-                    generated.append(lambda: only.generation)
-                    return only.feed
-                feed = CheckedFeed(open_attempt, limits, judged_below=judged_below)
-                generated.append(lambda: feed.generation)
-                return check.add(spoken_text, feed)
-
-            return SentenceTask(
-                open_feed=open_feed,
-                generation=lambda: generated[0]() if generated else None,
-                num_text_tokens=len(item.text_tokens),
-                spoken_text=spoken_text,
-            )
-
-        return open_part
-
-    def _attempt(
-        self,
-        spoken: str,
-        tokens: SpeechTokenRequest,
-        sampler: RepetitionAwareSampler,
-        limits: LengthLimits | None,
-        control: RequestControl,
-    ) -> Attempt:
-        trace = self.stages.alignment.new_trace()
-        generated = self.stages.speech_lm.generate(replace(tokens, attention=trace), sampler)
-        counted = CountedTokens(generated, EVERYTHING if limits is None else limits.longest)
-        limit = min(counted.limit, speech_token_limits(tokens, len(tokens.text_tokens))[1])
-        generation = Generation(spoken, tokens, sampler, trace, counted.generated, limit)
-        silent = self.checkpoint.generation.silent_tokens
-        tokens_for_flow = filter_silent_tokens(counted, silent) if silent else iter(counted)
-        return Attempt(self._make_feed(tokens_for_flow, control), counted, generation)
-
     def _evidence(self, speech: SpeechStream, speech_lm: SpeechLM, speed: float) -> tuple[SentenceEvidence, ...]:
         """Return the evidence about all sentences. The language model is the one that generated them."""
         return EvidenceReader(
             alignment=None if self.description.makes_noise else self.stages.alignment,
             speech_lm=speech_lm,
             tokenizer=self.stages.text_tokenizer,
-            silent_tokens=self.checkpoint.generation.silent_tokens,
-            token_seconds=1.0 / self.checkpoint.generation.token_rate / speed,
+            silent_tokens=self.stages.generation.silent_tokens,
+            token_seconds=1.0 / self.stages.generation.token_rate / speed,
             sentences=speech.spoken_sentences,
         ).read()
 
-    def _judged_below(self, request: SynthesisRequest, voice: SpeakingVoice) -> int:
-        """Return the number of tokens below which a sentence is complete before any of it is decoded."""
-        if not (request.is_played and request.is_streaming):
-            return EVERYTHING
-        first_chunk = ChunkSchedule.of(
-            self.stages.flow, voice.prompt.num_flow_tokens, first_hop_tokens=request.first_hop_tokens
-        )
-        return first_chunk.end_tokens + self.stages.flow.lookahead_tokens
-
-    def _prompt_text(self, mode: Mode, request: SynthesisRequest) -> tuple[int, ...]:
-        """Return the prompt text tokens (specification B6)."""
-        form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
-        match mode:
-            case Mode.INSTRUCT:
-                instruction = request.instruct or self.stages.styles.preset(request.preset or "").instruction
-                return form.instruct(instruction, tokenizer)
-            case Mode.ZERO_SHOT:
-                return form.zero_shot(request.voice.transcript or "", tokenizer)
-            case _:
-                return form.cross_lingual(tokenizer)
-
-    def _decoding(self, quality: Quality, prompt: VoicePrompt, control: RequestControl) -> _Decoding:
+    def _decoding(self, quality: Quality, prompt: VoicePrompt, control: RequestControl) -> Decoding:
         """Return stages and prompt states for ``quality``, or for the exact one if the flow has no other."""
-        if quality is Quality.EXACT:
-            return _Decoding(self._decoder, self._prompt_cache)
-        if quality not in self._decodings:
-            flow_prompt = FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
-            chosen = self._qualities.choose(
-                quality, lambda: MeasuredSpeech.of(flow_prompt, self.stages.flow, self._bundled_speech), control
-            )
-            if chosen.flow is self.stages.flow:
-                return _Decoding(self._decoder, self._prompt_cache)
-            decoder = replace(self._decoder, flow=chosen.flow, cost_model=self._cost_model())
-            found = _Decoding(decoder, self._prompt_cache.for_solver(chosen.flow), chosen.quality)
-            self._decodings.setdefault(quality, found)
-        return self._decodings[quality]
+        flow_prompt = FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
+        return self._decodings.choose(
+            quality, lambda exact: MeasuredSpeech.of(flow_prompt, exact, self._bundled_speech), control
+        )
 
     def _bundled_speech(self) -> tuple[int, ...]:
         """Return speech tokens of a bundled voice, to measure a voice that has none."""
@@ -434,7 +294,7 @@ class Synthesizer:
         control: RequestControl,
         *,
         is_one_of_many: bool = False,
-    ) -> SpeakingVoice:
+    ) -> VoiceState:
         """Return the voice of ``request``, with its flow state if it is needed at once."""
         progress = partial(_report_voice, control)
         if request.is_streaming and not is_one_of_many:
@@ -448,7 +308,7 @@ class Synthesizer:
 
     def _speech(
         self,
-        voice: SpeakingVoice,
+        voice: VoiceState,
         options: SpeechOptions,
         seed: int,
         control: RequestControl,
@@ -480,7 +340,7 @@ class Synthesizer:
             first_audio_seconds=speech.first_sound_seconds,
             audio_seconds=speech.audio_seconds,
             total_seconds=time.perf_counter() - speech.started,
-            sample_rate=self._decoder.vocoder.sample_rate,
+            sample_rate=self.stages.vocoder.sample_rate,
             mode=mode,
             num_speech_tokens=speech.num_speech_tokens,
             stages={
@@ -499,25 +359,6 @@ class Synthesizer:
         )
 
 
-def _known_generation(
-    spoken: str, request: SpeechTokenRequest, sampler: RepetitionAwareSampler, known: KnownTokens
-) -> Generation:
-    """Return the generation of a sentence whose tokens are known. They ended by themselves."""
-    return Generation(spoken, request, sampler, None, list(known.speech_tokens), EVERYTHING)
-
-
-def _mode_of(request: SynthesisRequest, prompt: VoicePrompt) -> Mode:
-    return request.mode if prompt.num_tokens or request.mode is Mode.INSTRUCT else Mode.SPEAKER
-
-
 def _report_voice(control: RequestControl, done: float) -> None:
     control.raise_if_cancelled()
     control.report_progress("voice", done)
-
-
-def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
-    """Return a seed for each sentence and attempt, so that equal sentences of a request differ.
-
-    All seeds are distinct for up to half a million sentences.
-    """
-    return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)

@@ -18,16 +18,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits
-from studio.pipeline.request import LengthFinding, LengthVerdict
+from studio.pipeline.request import LengthVerdict
 
 # A number of tokens that no sentence reaches.
-EVERYTHING = 1 << 30
+UNLIMITED = 1 << 30
 
 
 class TokenSource(Protocol):
@@ -54,6 +54,13 @@ class TokenSource(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class SentenceFeed(TokenSource, Protocol):
+    """The source of a sentence, with its generation for the checks of takes; None if no text was spoken."""
+
+    @property
+    def generation(self) -> Generation | None: ...
 
 
 class SyncTokenSource:
@@ -155,10 +162,11 @@ class AsyncTokenSource:
 
 
 class FixedTokens:
-    """Known tokens, for voice conversion and benchmarks."""
+    """Known tokens, for voice conversion and for sentences that were spoken before."""
 
-    def __init__(self, tokens: list[int]) -> None:
+    def __init__(self, tokens: list[int], generation: Generation | None = None) -> None:
         self.tokens = tokens
+        self.generation = generation
         self.is_finished = True
         self.seconds = 0.0
         self.first_token_seconds = 0.0
@@ -183,13 +191,9 @@ class CountedTokens:
         self._tokens = tokens
         self.limit = limit
 
-    @property
-    def count(self) -> int:
-        return len(self.generated)
-
     def __iter__(self) -> Iterator[int]:
         try:
-            while self.count < self.limit:
+            while len(self.generated) < self.limit:
                 token = next(self._tokens, None)
                 if token is None:
                     return
@@ -201,86 +205,78 @@ class CountedTokens:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One generation of a sentence."""
+    """One generation of a sentence. ``generation`` includes tokens that are removed before the flow."""
 
-    feed: TokenSource
-    counted: CountedTokens  # includes tokens that are removed before the flow
-    generation: Generation | None = None  # the evidence for checks
+    source: TokenSource
+    generation: Generation
+
+    @property
+    def num_tokens(self) -> int:
+        return len(self.generation.tokens)
 
 
 class CheckedFeed:
-    """The tokens of the most plausible attempt at a sentence, as a ``TokenSource``.
+    """The tokens of the most plausible attempt at a sentence, as a ``SentenceFeed``.
 
-    ``open_attempt`` receives the number of the attempt, 0 or 1. The first attempt is checked if it ends with fewer
-    than ``judged_below`` tokens.
+    ``start_attempt`` receives the number of the attempt, 0 or 1. The first attempt is checked if it ends with fewer
+    than ``retry_below_tokens`` tokens. Without ``limits``, there is no other attempt.
     """
 
-    def __init__(self, open_attempt: Callable[[int], Attempt], limits: LengthLimits, *, judged_below: int) -> None:
-        self._open_attempt = open_attempt
+    def __init__(
+        self, start_attempt: Callable[[int], Attempt], limits: LengthLimits | None, retry_below_tokens: int
+    ) -> None:
+        self._start_attempt = start_attempt
         self._limits = limits
-        self._judged_below = judged_below
-        self._attempt = open_attempt(0)
-        self._is_settled = False
+        self._retry_below_tokens = retry_below_tokens
+        self._attempt = start_attempt(0)
+        self._is_settled = limits is None
         self._earlier_seconds = 0.0
 
     @property
     def tokens(self) -> list[int]:
-        return self._attempt.feed.tokens
+        return self._attempt.source.tokens
 
     @property
     def is_finished(self) -> bool:
-        return self._attempt.feed.is_finished
+        return self._attempt.source.is_finished
 
     @property
     def seconds(self) -> float:
-        return self._earlier_seconds + self._attempt.feed.seconds
+        return self._earlier_seconds + self._attempt.source.seconds
 
     @property
     def first_token_seconds(self) -> float:
-        return self._earlier_seconds + self._attempt.feed.first_token_seconds
+        return self._earlier_seconds + self._attempt.source.first_token_seconds
 
     @property
-    def generation(self) -> Generation | None:
+    def generation(self) -> Generation:
         return self._attempt.generation
 
     @property
     def verdict(self) -> LengthVerdict | None:
         """The result of the length check, or None if the length is plausible or the sentence has not ended."""
-        return self._limits.verdict(self._attempt.counted.count) if self.is_finished else None
+        if self._limits is None or not self.is_finished:
+            return None
+        return self._limits.verdict(self._attempt.num_tokens)
 
     def wait_for(self, count: int) -> None:
-        self._attempt.feed.wait_for(count if self._is_settled else max(count, self._judged_below))
+        self._attempt.source.wait_for(count if self._is_settled else max(count, self._retry_below_tokens))
         if not self._is_settled:
             self._is_settled = True
-            if len(self.tokens) < self._judged_below and self.verdict is not None:
+            if len(self.tokens) < self._retry_below_tokens and self.verdict is not None:
                 self._attempt_again()
 
     def close(self) -> None:
-        self._attempt.feed.close()
+        self._attempt.source.close()
 
     def _attempt_again(self) -> None:
         first = self._attempt
-        first.feed.close()
-        second = self._open_attempt(1)
+        first.source.close()
+        second = self._start_attempt(1)
         # From here on, close() applies to the second attempt, even after an error.
-        self._attempt, self._earlier_seconds = second, first.feed.seconds
-        second.feed.wait_for(EVERYTHING)
-        second.feed.close()
-        if self._limits.distance(first.counted.count) <= self._limits.distance(second.counted.count):
-            self._attempt, self._earlier_seconds = first, second.feed.seconds
-
-
-@dataclass
-class LengthCheck:
-    """Checked feeds of one request, in the order of its sentences."""
-
-    _feeds: list[tuple[str, CheckedFeed]] = field(default_factory=list)
-
-    def add(self, spoken_text: str, feed: CheckedFeed) -> CheckedFeed:
-        self._feeds.append((spoken_text, feed))
-        return feed
-
-    @property
-    def findings(self) -> tuple[LengthFinding, ...]:
-        found = ((text, feed.verdict) for text, feed in self._feeds)
-        return tuple(LengthFinding(text, verdict) for text, verdict in found if verdict is not None)
+        self._attempt, self._earlier_seconds = second, first.source.seconds
+        second.source.wait_for(UNLIMITED)
+        second.source.close()
+        assert self._limits is not None
+        if self._limits.distance(first.num_tokens) <= self._limits.distance(second.num_tokens):
+            self._attempt, self._earlier_seconds = first, second.source.seconds

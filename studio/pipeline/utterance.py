@@ -15,9 +15,9 @@ from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import TimeMark, mark_time
 from studio.pipeline.pacing import CostModel, FlowChunk
-from studio.pipeline.prompt_cache import SpeakingVoice
+from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.token_source import EVERYTHING, TokenSource
+from studio.pipeline.token_source import UNLIMITED, TokenSource
 
 # Interval of checks for cancellation while waiting for a memory slot.
 _POLL_SECONDS = 0.5
@@ -66,7 +66,7 @@ class Utterance:
     """
 
     feed: TokenSource
-    voice: SpeakingVoice
+    voice: VoiceState
     decoder: DecoderStages
     noise: SourceNoise
     clock: StageClock
@@ -121,7 +121,7 @@ class Utterance:
         ``speed`` stretches the mel (specification H4).
         """
         try:
-            self._wait_for(EVERYTHING)
+            self._wait_for(UNLIMITED)
             with self._slot():
                 return self._decode_whole(self._tokens(0, len(self.feed.tokens)), speed)
         finally:
@@ -149,7 +149,7 @@ class Utterance:
         if slots is None:
             yield
             return
-        self.feed.wait_for(EVERYTHING)
+        self.feed.wait_for(UNLIMITED)
         while not slots.acquire(timeout=_POLL_SECONDS):
             self.control.raise_if_cancelled()
         try:

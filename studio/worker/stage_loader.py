@@ -15,8 +15,7 @@ from studio.engines.stage import Stage
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream
 from studio.pipeline.loading import StageOverrides, load_synthesizer
-from studio.pipeline.precision_selection import AUTO
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.request import AUTO, EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
 from studio.pipeline.warm_up import RecordingStage
 

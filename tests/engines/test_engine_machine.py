@@ -13,16 +13,17 @@ import pytest
 import torch
 
 from studio.engines import machine
-from studio.engines.candidate import EngineTarget, facts_of, key_of
+from studio.engines.candidate import EngineTarget, facts_of
 from studio.engines.gpu_support import fitting_build
 from studio.engines.history import phase_history, remaining_seconds
 from studio.engines.library_errors import is_device_lost, is_out_of_memory
 from studio.engines.machine import budget_bytes, device_named, empty_cache, processor, unsupported_gpus
-from studio.engines.manifest import Manifest, Verification
+from studio.engines.manifest import Manifest
 from studio.engines.stage import Device
 from studio.engines.task import Step
 from studio.errors import OutOfMemory, UnusableSetting
 from studio.model.device_kind import DeviceKind
+from studio.model.measurements import Verification, key_of
 
 LARGE = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 1, (8, 9), "580.65.06")
 SMALL = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 3060", 8, 12 << 30, 0, (8, 6), "580.65.06")

@@ -17,14 +17,12 @@ from studio.engines.manifest import (
     FailureKind,
     FailureRecord,
     Manifest,
-    Timing,
-    Verification,
-    as_json,
     read_attempts,
     read_manifest,
 )
 from studio.engines.store import EngineStore, file_records
 from studio.messages import Message, wording
+from studio.model.measurements import Records, Timing, Verification
 
 GOOD = Verification(True, 1e-5, 1e-3, 100)
 FACTS = {"stage": "flow", "name": "plan", "weights": "abc"}
@@ -65,7 +63,7 @@ def test_a_manifest_keeps_every_field(tmp_path: Path) -> None:
             facts=FACTS,
             made_at="2026-01-01T00:00:00+00:00",
             program_version="1",
-            verification=Verification(True, 1e-5, 1e-3, 100, 0.5, 0.99, rejection),
+            verification=Verification(True, 1e-5, 1e-3, 100, 0.5, 0.99, 1e-4, 2e-3, rejection),
             timing=Timing(0.1, 0.2, 0.05, 3),
             phase_seconds={"building": 3.0},
             files={"plan.bin": BuiltFile(1000, "ab" * 32)},
@@ -73,7 +71,7 @@ def test_a_manifest_keeps_every_field(tmp_path: Path) -> None:
         )
     )
     (tmp_path / "a").mkdir()
-    manifest.write(tmp_path / "a")
+    manifest.write(tmp_path / "a" / "manifest.json")
     assert read_manifest(tmp_path / "a") == manifest
 
 
@@ -239,7 +237,7 @@ def test_key_with_a_path_outside_the_store_deletes_nothing(tmp_path: Path, key: 
     build(store, "a")
     hostile = manifest_of(key or "x", precious)
     hostile = dataclasses.replace(hostile, key=key, files={"missing.bin": BuiltFile(1, "0" * 64)})
-    hostile.write(store.folder / "built" / "a")
+    hostile.write(store.folder / "built" / "a" / "manifest.json")
     assert store.all_manifests() == []
     with pytest.raises(ValueError, match="not the name"):
         store.verified_files(hostile)
@@ -265,6 +263,8 @@ def test_json_keys_of_earlier_versions_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "attempts.json"
     FailureRecord(1, FailureKind.CRASHED, wording("it crashed")).write(path)
     assert json.loads(path.read_text("utf-8"))["trouble"] == "crashed"
-    rejected = Verification(True, 0.1, 0.1, 1, rejection=wording("it is noise"))
-    assert as_json(rejected)["complaint"]["template"] == "it is noise"
+    records = Records(tmp_path / "measured")
+    records.add(FACTS, Verification(True, 0.1, 0.1, 1, rejection=wording("it is noise")))
+    (record,) = (tmp_path / "measured").iterdir()
+    assert json.loads(record.read_text("utf-8"))["verification"]["complaint"]["template"] == "it is noise"
     assert read_attempts(path) == FailureRecord(1, FailureKind.CRASHED, wording("it crashed"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from studio.engines.ladder import choose, resource_shortage, status_of, why_not
-from studio.engines.manifest import FailureKind, FailureRecord, Timing, Verification
+from studio.engines.manifest import FailureKind, FailureRecord
 from studio.engines.overview import CandidateView, StageView, Status, wanted_by_stage
 from studio.engines.stage import Stage
 from studio.messages import Message, wording
+from studio.model.measurements import Timing, Verification
 
 SOUND = Verification(True, 1e-5, 1e-3, 10)
 

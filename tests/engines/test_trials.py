@@ -22,16 +22,16 @@ from studio.engines.candidate import (
     references_of,
 )
 from studio.engines.machine import processor
-from studio.engines.manifest import Verification
 from studio.engines.reference_io import ReferenceIO, as_tokens, read_reference, record_reference
 from studio.engines.stage import Device, Stage
 from studio.engines.task import TrialSize, TrialTask, WasCancelled
 from studio.engines.trial_run import run_trial
 from studio.engines.trials import TRIALS, StageBenchmark, time_interleaved, time_single
-from studio.engines.verification import apply_tolerances, compare
+from studio.engines.verification import apply_limits
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.measurements import Verification, compare
 from studio.model.mel_distance import mel_distance_db
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest, TokenSampler
@@ -77,7 +77,7 @@ def test_mel_distance_ignores_loudness() -> None:
     ],
 )
 def test_tolerances(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
-    assert (apply_tolerances(stage, precision, found).rejection is None) is is_right
+    assert (apply_limits(stage, precision, found).rejection is None) is is_right
 
 
 class OnSecondCard(torch.Tensor):

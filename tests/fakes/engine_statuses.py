@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
 from studio.messages import Message, wording
 from studio.model.device_kind import DeviceKind
+from studio.model.measurements import Timing, Verification
 
 CARD = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 0, (8, 9), "580.65.06")
 PROCESSOR = Device(DeviceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")

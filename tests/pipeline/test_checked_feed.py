@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits
 from studio.pipeline.request import LengthVerdict, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 from studio.pipeline.token_source import (
-    EVERYTHING,
+    UNLIMITED,
     AsyncTokenSource,
     Attempt,
     CheckedFeed,
@@ -39,7 +42,8 @@ class FailureRecord:
 
     def __call__(self, number: int) -> Attempt:
         counted = CountedTokens(self._tokens(number), LIMITS.longest)
-        return Attempt(self.kind(iter(counted), self.control), counted)
+        generation = cast("Generation", SimpleNamespace(tokens=counted.generated))
+        return Attempt(self.kind(iter(counted), self.control), generation)
 
     def _tokens(self, number: int) -> Iterator[int]:
         self.num_made += 1
@@ -70,39 +74,39 @@ def test_the_more_plausible_of_two_attempts_is_taken(
     kind: type[SyncTokenSource], lengths: tuple[int, int], made: list[int], verdict: LengthVerdict | None
 ) -> None:
     attempts = FailureRecord(kind, *lengths)
-    feed = CheckedFeed(attempts, LIMITS, judged_below=EVERYTHING)
+    feed = CheckedFeed(attempts, LIMITS, retry_below_tokens=UNLIMITED)
     feed.wait_for(1)
     assert feed.tokens == made
     assert feed.verdict is verdict
-    feed.wait_for(EVERYTHING)
+    feed.wait_for(UNLIMITED)
     assert feed.tokens == made
     feed.close()
     assert attempts.num_closed == attempts.num_made
 
 
 def test_a_sentence_that_may_be_decoded_already_is_not_replaced(kind: type[SyncTokenSource]) -> None:
-    feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, judged_below=30)
+    feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, retry_below_tokens=30)
     feed.wait_for(30)
-    feed.wait_for(EVERYTHING)
+    feed.wait_for(UNLIMITED)
     assert feed.tokens == [0] * 100, "it ends where no text of this length can"
     assert feed.verdict is TOO_LONG
     feed.close()
 
 
-@pytest.mark.parametrize("count", [30, EVERYTHING])
+@pytest.mark.parametrize("count", [30, UNLIMITED])
 def test_a_sentence_shorter_than_its_first_chunk_is_checked_before_decoding(
     kind: type[SyncTokenSource], count: int
 ) -> None:
     """The result does not depend on whether the language model runs ahead."""
-    feed = CheckedFeed(FailureRecord(kind, 10, 60), LIMITS, judged_below=30)
+    feed = CheckedFeed(FailureRecord(kind, 10, 60), LIMITS, retry_below_tokens=30)
     feed.wait_for(count)
     assert feed.tokens[:30] == [1] * 30
     feed.close()
 
 
 def test_a_longer_sentence_is_not_checked_when_running_ahead(kind: type[SyncTokenSource]) -> None:
-    feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, judged_below=30)
-    feed.wait_for(EVERYTHING)
+    feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, retry_below_tokens=30)
+    feed.wait_for(UNLIMITED)
     assert feed.tokens == [0] * 100
     feed.close()
 
@@ -118,7 +122,7 @@ def test_cancelling_reaches_the_second_attempt(kind: type[SyncTokenSource]) -> N
             yield token
 
     attempts._tokens = cancelling  # type: ignore[method-assign]
-    feed = CheckedFeed(attempts, LIMITS, judged_below=EVERYTHING)
+    feed = CheckedFeed(attempts, LIMITS, retry_below_tokens=UNLIMITED)
     with pytest.raises(Cancelled):
         feed.wait_for(1)
     feed.close()

@@ -8,10 +8,10 @@ import noise_models
 import numpy as np
 import pytest
 
-from studio.pipeline import loading
 from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.stage_opener import StageOpener
 from studio.pipeline.synthesizer import Chunks, Synthesizer
 
 CLIP = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
@@ -24,13 +24,13 @@ def num_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """Record each loaded language model."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
     loaded: list[int] = []
-    load = loading.open_speech_lm
+    load = StageOpener.speech_lm
 
-    def counted(*arguments: object, **options: object) -> object:
+    def counted(opener: StageOpener) -> object:
         loaded.append(1)
-        return load(*arguments, **options)  # type: ignore[arg-type]
+        return load(opener)
 
-    monkeypatch.setattr(loading, "open_speech_lm", counted)
+    monkeypatch.setattr(StageOpener, "speech_lm", counted)
     return loaded
 
 

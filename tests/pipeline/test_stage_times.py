@@ -11,7 +11,7 @@ import torch
 from studio.model.stages import SourceNoise
 from studio.pipeline import cuda_streams
 from studio.pipeline.control import RequestControl
-from studio.pipeline.prompt_cache import SpeakingVoice
+from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_source import FixedTokens
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
@@ -89,7 +89,7 @@ def utterance(gpu: VirtualGpu, costs: Observed) -> Utterance:
     voice = SimpleNamespace(prompt=SimpleNamespace(num_flow_tokens=25), flow_state=None, flow_prompt=None)
     return Utterance(
         FixedTokens([0] * 60),
-        cast("SpeakingVoice", voice),
+        cast("VoiceState", voice),
         cast(
             "DecoderStages", SimpleNamespace(flow=flow, vocoder=vocoder, cost_model=costs, device="cuda:0", slots=None)
         ),

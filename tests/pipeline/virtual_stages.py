@@ -14,7 +14,7 @@ from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
 from studio.pipeline import cuda_streams, speech_stream, token_source
 from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import CostModel, FlowChunk, flow_work
-from studio.pipeline.prompt_cache import SpeakingVoice
+from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens, SyncTokenSource
@@ -109,6 +109,10 @@ def earliest_start(chunks: Sequence[tuple[float, float]]) -> float:
     return start
 
 
+class _Feed(SyncTokenSource):
+    generation = None
+
+
 def speak(
     machine: Machine, lengths: Sequence[int], monkeypatch: pytest.MonkeyPatch, *, text_tokens: int = 20
 ) -> Course:
@@ -116,7 +120,7 @@ def speak(
     control = RequestControl()
     parts = [
         SentenceTask(
-            open_feed=lambda count=count: SyncTokenSource(machine.make_tokens(count), control),
+            open_feed=lambda count=count: _Feed(machine.make_tokens(count), control),
             num_text_tokens=text_tokens,
         )  # type: ignore[misc]
         for count in lengths
@@ -152,7 +156,7 @@ def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest
     )
     voice = SimpleNamespace(prompt=SimpleNamespace(num_flow_tokens=PROMPT_TOKENS), flow_state=None)
     spoken = SpeechStream(
-        voice=cast("SpeakingVoice", voice),
+        voice=cast("VoiceState", voice),
         decoder=cast(
             "DecoderStages",
             SimpleNamespace(flow=flow, vocoder=vocoder, cost_model=machine.cost_model, slots=None, device="cpu"),

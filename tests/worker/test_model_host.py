@@ -18,13 +18,13 @@ from waiting import wait_until
 
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
-from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status, Suspension
 from studio.engines.stage import Device, Stage
 from studio.errors import DamagedModelFile, OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.measurements import Timing, Verification
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference

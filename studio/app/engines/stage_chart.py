@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.app.engines.engine_text import figure, stage_title
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.widgets.painting_guard import paints_safely
-from studio.engines.manifest import Timing
 from studio.engines.overview import EngineStatus
 from studio.engines.stage import Stage
+from studio.model.measurements import Timing
 
 _BAR_PIXELS = 12.0
 _PLAIN_PIXELS = 4.0

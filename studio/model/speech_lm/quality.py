@@ -13,28 +13,10 @@ from typing import Any, Protocol
 import torch
 
 from studio.model.config import AnySpeechLMConfig, Precision
+from studio.model.limits import LIMITS, MAX_DIVERGENCE_NATS, MAX_WORST_DIVERGENCE_NATS, MIN_TOP_AGREEMENT
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.sampling import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest, TokenSampler
-
-# Relative error of the centred scores. float32 must agree with the plain forward pass to 1e-4. The other limits are
-# errors measured on full-size random weights (float16 0.0014, bfloat16 0.013, int8 0.040; up to 50 % more on
-# small ones) plus a margin.
-_ERROR_LIMITS = {
-    Precision.FLOAT32: 1e-4,
-    Precision.FLOAT16: 5e-3,
-    Precision.BFLOAT16: 3e-2,
-    Precision.INT8: 5e-2,
-    Precision.INT4: 5e-2,
-}
-# Only the choice of tokens is audible: at this divergence, it takes about fifty draws until the likelihoods under
-# the two models differ by a factor of e.
-_DIVERGENCE_LIMIT_NATS = 0.02
-# One bad step is one wrong sound, which the mean over all steps would hide. For a trained model, the worst step
-# has 0.04 nats in 4 bits and 0.001 in 8 bits.
-_WORST_DIVERGENCE_LIMIT_NATS = 0.2
-# Swapping nearly equal most likely tokens is inaudible; a trained model has 97 % in 4 bits.
-_TOP_AGREEMENT_LIMIT = 0.8
 
 
 class ScoringNetwork(Protocol):
@@ -56,10 +38,10 @@ class QualityReport:
     def is_good_enough(self, precision: Precision) -> bool:
         """Return whether all values are within their limits. NaN is not."""
         return (
-            self.relative_error <= _ERROR_LIMITS[precision]
-            and self.divergence_nats <= _DIVERGENCE_LIMIT_NATS
-            and self.worst_divergence_nats <= _WORST_DIVERGENCE_LIMIT_NATS
-            and self.top_agreement >= _TOP_AGREEMENT_LIMIT
+            self.relative_error <= LIMITS[precision].score_error
+            and self.divergence_nats <= MAX_DIVERGENCE_NATS
+            and self.worst_divergence_nats <= MAX_WORST_DIVERGENCE_NATS
+            and self.top_agreement >= MIN_TOP_AGREEMENT
         )
 
 

@@ -18,7 +18,8 @@ from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import build_prompt
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
-from studio.pipeline.synthesizer import Synthesizer, sentence_seed
+from studio.pipeline.sentences import sentence_seed
+from studio.pipeline.synthesizer import Synthesizer
 from studio.text.segmentation import Sentence, prepare_text
 from training.corpus.utterance import SAMPLE_RATE, FloatArray, IntArray
 from training.judging.originals import Clip

@@ -1,4 +1,4 @@
-"""Choice of the language model's precision: the comparison, and stored results."""
+"""Choice of the precision of each stage: comparisons with float32, and their records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import noise_models
 import numpy as np
@@ -18,14 +18,15 @@ from studio.model import onednn
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision, PromptMelConfig
 from studio.model.device_kind import DeviceKind, DeviceTraits
-from studio.model.speech_lm import QualityReport, SpeechLMNetwork, TorchSpeechLM
+from studio.model.speech_lm import CachedSpeechLM, QualityReport, SpeechLMNetwork, TorchSpeechLM
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechTokenRequest, Vocoder
-from studio.pipeline import flow_quality, precision_selection
+from studio.pipeline import comparison, stage_opener
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.flow_quality import MeasuredSpeech
+from studio.pipeline.enrolment import Frontend
 from studio.pipeline.loading import compare_precisions, load_synthesizer
-from studio.pipeline.precision_selection import OpenedFlow, OpenedVocoder, open_flow, open_speech_lm, open_vocoder
 from studio.pipeline.request import EngineOptions
+from studio.pipeline.stage_opener import Opened, StageOpener
+from studio.voices.prompt import VoicePrompt
 
 GOOD = QualityReport(128, 0.005, 1e-4, 0.98, 2e-3)
 
@@ -42,16 +43,26 @@ def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[S
         comparisons.append(requests)
         return GOOD
 
-    monkeypatch.setattr(precision_selection, "compare_with_reference", compare)
+    monkeypatch.setattr(stage_opener, "compare_with_reference", compare)
     monkeypatch.setattr(DeviceKind, "traits", DeviceTraits(0, 0.4, (Precision.BFLOAT16,)))
     return comparisons
+
+
+def open_speech_lm(
+    checkpoint: Checkpoint, control: RequestControl | None = None, *, may_compare: bool = True
+) -> Opened[CachedSpeechLM[Any]]:
+    return StageOpener(checkpoint, EngineOptions(), no_frontend, control, may_compare=may_compare).speech_lm()
+
+
+def no_frontend() -> Frontend:
+    raise AssertionError("not needed")
 
 
 def test_precisions_are_compared_on_sentences_after_bundled_clips(
     compared: list[Sequence[SpeechTokenRequest]],
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
-    reason = open_speech_lm(checkpoint, EngineOptions()).reason
+    reason = open_speech_lm(checkpoint).reason
     (requests,) = compared
     tokenizer = checkpoint.load_text_tokenizer()
     texts = [tokenizer.decode(request.text_tokens) for request in requests]
@@ -67,16 +78,34 @@ def test_a_stored_report_is_used_unless_its_format_differs(
     compared: list[Sequence[SpeechTokenRequest]], tmp_path: Path
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
-    first = open_speech_lm(checkpoint, EngineOptions())
-    assert open_speech_lm(checkpoint, EngineOptions()).reason == first.reason
+    first = open_speech_lm(checkpoint)
+    assert open_speech_lm(checkpoint).reason == first.reason
     assert len(compared) == 1
-    (kept,) = (tmp_path / "engines").glob("*.json")
+    (kept,) = (tmp_path / "engines" / "measured").glob("*.json")
     verdict = json.loads(kept.read_text("utf-8"))
-    del verdict["worst_divergence_nats"]
+    del verdict["verification"]["worst_divergence_nats"]
     kept.write_text(json.dumps(verdict), "utf-8")
-    assert open_speech_lm(checkpoint, EngineOptions()).reason == first.reason
+    assert open_speech_lm(checkpoint).reason == first.reason
     assert len(compared) == 2
-    assert "worst_divergence_nats" in json.loads(kept.read_text("utf-8"))
+    assert "worst_divergence_nats" in json.loads(kept.read_text("utf-8"))["verification"]
+
+
+PROMPT = VoicePrompt(
+    key="",
+    name="",
+    transcript=None,
+    clip_seconds=2.4,
+    speech_tokens=tuple(range(60)),
+    mel=np.zeros((120, 80), np.float32),
+    embedding=np.zeros(192, np.float32),
+)
+
+
+def opener(fake: object, control: RequestControl | None = None, *, may_compare: bool = True) -> StageOpener:
+    options = EngineOptions(flow_precision="auto")
+    return StageOpener(
+        cast("Checkpoint", fake), options, lambda: cast("Frontend", None), control, may_compare=may_compare
+    )
 
 
 class FakeFlows:
@@ -91,6 +120,7 @@ class FakeFlows:
         shares: Mapping[Precision, float],
     ) -> None:
         self.folder, self.shifts, self.shares = folder, shifts, shares
+        self.generation = SimpleNamespace(frame_rate=50)
         self.loaded: list[Precision] = []
         self.discarded: set[Precision] = set()
         self.num_runs = 0
@@ -98,7 +128,8 @@ class FakeFlows:
         (folder / "flow.pt").write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
         monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision in shares else 1.0)
-        monkeypatch.setattr(flow_quality, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
+        monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
+        monkeypatch.setattr(stage_opener, "build_prompt", lambda *_: PROMPT)
 
     def load_flow(self, precision: Precision, device: str) -> FlowDecoder:
         self.loaded.append(precision)
@@ -110,15 +141,16 @@ class FakeFlows:
             mel[0] = self.shifts.get(precision, 0.0)
             return mel
 
-        return cast("FlowDecoder", SimpleNamespace(precision=precision, device=device, decode_whole=decode_whole))
+        fake = SimpleNamespace(
+            precision=precision, device=device, decode_whole=decode_whole, frames_of_tokens=lambda count: 2 * count
+        )
+        return cast("FlowDecoder", fake)
 
     def discard_flow(self, precision: Precision) -> None:
         self.discarded.add(precision)
 
-    def open(self, control: RequestControl | None = None, *, may_compare: bool = True) -> OpenedFlow:
-        prompt = FlowPrompt((), np.zeros((0, 80), np.float32), np.zeros(192, np.float32))
-        measured = MeasuredSpeech(prompt, (1, 2, 3))
-        return open_flow(cast("Checkpoint", self), "cpu", lambda _: measured, control, may_compare=may_compare)
+    def open(self, control: RequestControl | None = None, *, may_compare: bool = True) -> Opened[FlowDecoder]:
+        return opener(self, control, may_compare=may_compare).flow()
 
 
 @pytest.mark.parametrize("reduced", [Precision.BFLOAT16, Precision.INT8])
@@ -136,7 +168,7 @@ def test_flow_uses_a_reduced_precision_if_it_is_close_and_faster(
 ) -> None:
     flows = FakeFlows(tmp_path, monkeypatch, shifts={reduced: shift}, shares={reduced: share})
     opened = flows.open()
-    assert opened.precision is opened.flow.precision is (reduced if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
+    assert opened.precision is opened.network.precision is (reduced if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
     assert ("refused" in opened.reason) is not is_used
     assert flows.loaded == [Precision.FLOAT32, reduced]
     assert flows.discarded == {Precision.FLOAT32 if is_used else reduced}
@@ -203,13 +235,13 @@ def test_the_language_model_is_compared_later_if_that_is_not_permitted_now(
     compared: list[Sequence[SpeechTokenRequest]],
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
-    first = open_speech_lm(checkpoint, EngineOptions(), may_compare=False)
+    first = open_speech_lm(checkpoint, may_compare=False)
     assert (first.precision, first.is_provisional, compared) == (Precision.FLOAT32, True, [])
     assert "after the first line" in first.reason
     stages: list[str] = []
-    open_speech_lm(checkpoint, EngineOptions(), RequestControl(on_progress=lambda stage, _share: stages.append(stage)))
+    open_speech_lm(checkpoint, RequestControl(on_progress=lambda stage, _share: stages.append(stage)))
     assert stages == ["precision"]
-    later = open_speech_lm(checkpoint, EngineOptions(), may_compare=False)
+    later = open_speech_lm(checkpoint, may_compare=False)
     assert (later.precision, later.is_provisional) == (Precision.BFLOAT16, False)
 
 
@@ -222,11 +254,13 @@ class FakeVocoders:
         self.num_runs = 0
         self.seconds = 0.0
         self.vocoder = SimpleNamespace(sample_rate=24_000)
+        self.generation = SimpleNamespace(frame_rate=50)
         self.prompt_mel = PromptMelConfig(24_000)
         (folder / "hift.pt").write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
         monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision is Precision.BFLOAT16 else 1.0)
-        monkeypatch.setattr(precision_selection, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
+        monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
+        monkeypatch.setattr(stage_opener, "build_prompt", lambda *_: PROMPT)
 
     def load_vocoder(self, precision: Precision, device: str) -> Vocoder:
         self.loaded.append(precision)
@@ -242,9 +276,8 @@ class FakeVocoders:
         fake = SimpleNamespace(precision=precision, synthesize_whole=synthesize_whole, noise=lambda seed: seed)
         return cast("Vocoder", fake)
 
-    def open(self, *, may_compare: bool = True) -> OpenedVocoder:
-        mel = np.zeros((120, 80), np.float32)
-        return open_vocoder(cast("Checkpoint", self), "cpu", lambda: mel, may_compare=may_compare)
+    def open(self, *, may_compare: bool = True) -> Opened[Vocoder]:
+        return opener(self, may_compare=may_compare).vocoder()
 
 
 @pytest.mark.parametrize(
@@ -258,7 +291,7 @@ def test_vocoder_uses_bfloat16_if_it_is_close_and_faster(
     provisional = vocoders.open(may_compare=False)
     assert (provisional.precision, provisional.is_provisional, vocoders.num_runs) == (Precision.FLOAT32, True, 0)
     opened = vocoders.open()
-    assert opened.precision is opened.vocoder.precision is (Precision.BFLOAT16 if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
+    assert opened.precision is opened.network.precision is (Precision.BFLOAT16 if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
     assert ("refused" in opened.reason) is not is_used
     assert opened.reason.startswith(f"vocoder in {opened.precision.value}")
     if noise == noise:

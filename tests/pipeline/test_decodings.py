@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 import torch
 
 from studio.model.config import REDUCED_STEPS
+from studio.model.limits import QUALITY_DISTANCE_DB
+from studio.model.measurements import Records
+from studio.model.mel_distance import mel_distance_db
 from studio.model.options import Quality
-from studio.model.stages import FlowPrompt
-from studio.pipeline import flow_quality
+from studio.model.stages import FlowDecoder, FlowPrompt, Vocoder
+from studio.pipeline import comparison, decodings
+from studio.pipeline.comparison import MeasuredSpeech
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.flow_quality import LIMITS_DB, FlowQualities, MeasuredSpeech
+from studio.pipeline.decodings import Decoding, Decodings
 from studio.pipeline.loading import load_synthesizer
+from studio.pipeline.pacing import CostModel
+from studio.pipeline.prompt_cache import PromptCache
 from studio.pipeline.request import (
     ConversionRequest,
     EngineOptions,
@@ -27,6 +35,7 @@ from studio.pipeline.request import (
     VoiceReference,
 )
 from studio.pipeline.synthesizer import Chunks, Synthesizer
+from studio.pipeline.utterance import DecoderStages
 
 TEXT = "The first sentence is short. [pause 0.2] Then, after a while, another one follows it."
 SPEECH = MeasuredSpeech(FlowPrompt((1, 2), np.zeros((4, 80), np.float32), np.zeros(192, np.float32)), (3, 4, 5))
@@ -58,25 +67,31 @@ class FakeFlow:
 
 
 def choose(flow: FakeFlow, quality: Quality, folder: Path) -> tuple[FakeFlow, FlowQuality]:
-    chosen = FlowQualities(flow, folder).choose(quality, lambda: SPEECH, RequestControl())  # type: ignore[arg-type]
-    return chosen.flow, chosen.quality  # type: ignore[return-value]
+    chosen = decodings_of(flow, folder).choose(quality, lambda _exact: SPEECH, RequestControl())
+    return chosen.stages.flow, chosen.quality  # type: ignore[return-value]
+
+
+def decodings_of(flow: FakeFlow, folder: Path) -> Decodings:
+    cache = cast("PromptCache", SimpleNamespace(for_solver=lambda _flow: None))
+    stages = DecoderStages(cast("FlowDecoder", flow), cast("Vocoder", None), cast("CostModel", None))
+    return Decodings(Decoding(stages, cache), lambda: cast("CostModel", None), 50, Records(folder))
 
 
 def test_fewest_steps_within_the_limit_are_chosen(tmp_path: Path) -> None:
     for quality in (Quality.FAST, Quality.DRAFT):
         flow, found = choose(FakeFlow(0.4), quality, tmp_path)
         distances = {
-            steps: flow_quality.mel_distance_db(
+            steps: mel_distance_db(
                 FakeFlow(0.4).decode_whole(SPEECH.prompt, SPEECH.tokens).numpy(),
                 FakeFlow(0.4, steps).decode_whole(SPEECH.prompt, SPEECH.tokens).numpy(),
             )
             for steps in REDUCED_STEPS
         }
-        within = [steps for steps, distance in distances.items() if distance <= LIMITS_DB[quality]]
+        within = [steps for steps, distance in distances.items() if distance <= QUALITY_DISTANCE_DB[quality]]
         assert flow.num_steps == within[0] > REDUCED_STEPS[0]
         assert (found.quality, found.distance_db) == (quality, distances[within[0]])
         assert found.relative_seconds > 0
-    assert LIMITS_DB[Quality.FAST] == 0.3
+    assert QUALITY_DISTANCE_DB[Quality.FAST] == 0.3
 
 
 def test_the_slower_first_run_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,9 +105,9 @@ def test_the_slower_first_run_is_not_counted(tmp_path: Path, monkeypatch: pytest
         return plain(flow, prompt, tokens)
 
     monkeypatch.setattr(FakeFlow, "decode_whole", decode)
-    monkeypatch.setattr(flow_quality.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(comparison.time, "perf_counter", lambda: now)
     chosen, found = choose(flow, Quality.FAST, tmp_path)
-    assert found.relative_seconds == chosen.num_steps / _RELEASED_STEPS
+    assert found.relative_seconds == pytest.approx(chosen.num_steps / _RELEASED_STEPS)
 
 
 def test_flow_without_a_solver_within_the_limit_stays_exact(tmp_path: Path) -> None:
@@ -122,7 +137,7 @@ def test_measuring_reports_progress_and_can_be_cancelled(tmp_path: Path) -> None
     control = RequestControl(on_progress=lambda stage, _: stages.append(stage))
     control.cancel()
     with pytest.raises(Cancelled):
-        FlowQualities(FakeFlow(0.1), tmp_path).choose(Quality.FAST, lambda: SPEECH, control)  # type: ignore[arg-type]
+        decodings_of(FakeFlow(0.1), tmp_path).choose(Quality.FAST, lambda _exact: SPEECH, control)
     assert stages == ["quality"]
     assert not list(tmp_path.iterdir())
 
@@ -155,7 +170,7 @@ def synthesizer(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIMBRE_CACHE", str(tmp_path_factory.mktemp("cache")))
         # The distances of random weights have no meaning.
-        patch.setattr(flow_quality, "LIMITS_DB", {Quality.FAST: 1e6, Quality.DRAFT: 1e6})
+        patch.setattr(decodings, "QUALITY_DISTANCE_DB", {Quality.FAST: 1e6, Quality.DRAFT: 1e6})
         options = EngineOptions(speech_lm_precision="float32", num_threads=1)
         opened = load_synthesizer(reference / request.param / "checkpoint", options)
         yield opened

@@ -1,0 +1,78 @@
+"""Comparison of a flow or a vocoder with the exact one, in this process, on two seconds of speech."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+
+from studio.model.limits import MAX_TIME_SHARE
+from studio.model.measurements import Timing, Verification, compare
+from studio.model.mel_distance import mel_distance_db
+from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt
+from studio.pipeline.control import RequestControl
+
+# Length of the speech that is measured, and of the prompt before it, in speech tokens (two seconds, and one).
+_MEASURED_TOKENS = 50
+_PROMPT_TOKENS = 25
+# The time of a shorter run is measured a second time.
+_SHORT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSpeech:
+    """The speech with which a flow is measured: tokens of a clip, after a part of the clip as prompt."""
+
+    prompt: FlowPrompt
+    tokens: tuple[int, ...]
+
+    @classmethod
+    def of(cls, prompt: FlowPrompt, flow: FlowDecoder, spoken: Callable[[], tuple[int, ...]] = tuple) -> MeasuredSpeech:
+        """Divide the clip of ``prompt``. For a voice without a clip, the tokens ``spoken`` follow no prompt."""
+        tokens = prompt.speech_tokens
+        if not tokens:
+            return cls(prompt, spoken()[:_MEASURED_TOKENS])
+        middle = max(len(tokens) - _MEASURED_TOKENS, len(tokens) // 3)
+        start = max(0, middle - _PROMPT_TOKENS)
+        frames = slice(flow.frames_of_tokens(start), flow.frames_of_tokens(middle))
+        return cls(FlowPrompt(tokens[start:middle], prompt.mel[frames], prompt.embedding), tokens[middle:])
+
+
+@dataclass(frozen=True, slots=True)
+class TimedMel:
+    """A mel (mel_bins, frames), and the seconds that it took."""
+
+    mel: FloatArray
+    seconds: float
+
+
+def timed_flow(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestControl) -> TimedMel:
+    samples, seconds = timed(lambda: flow.decode_whole(speech.prompt, speech.tokens), control)
+    return TimedMel(samples, seconds)
+
+
+def timed(run: Callable[[], torch.Tensor], control: RequestControl) -> tuple[FloatArray, float]:
+    """Return the result of ``run`` and its time; of a short run, the shorter of two times. Raise ``Cancelled``."""
+    shortest = math.inf
+    while True:
+        control.raise_if_cancelled()
+        started = time.perf_counter()
+        result: FloatArray = run().numpy(force=True)
+        seconds = time.perf_counter() - started
+        if seconds > _SHORT_SECONDS or shortest < math.inf:
+            return result, min(shortest, seconds)
+        shortest = seconds
+
+
+def compare_timed(exact: TimedMel, found: TimedMel, frame_rate: float) -> tuple[Verification, Timing]:
+    audio_seconds = max(1, exact.mel.shape[1]) / frame_rate
+    verification = replace(compare(exact.mel, found.mel), mel_distance_db=mel_distance_db(exact.mel, found.mel))
+    return verification, Timing(found.seconds / audio_seconds, exact.seconds / audio_seconds, found.seconds, 1)
+
+
+def is_faster(timing: Timing) -> bool:
+    """Return whether the gain is larger than the variation of these short measurements."""
+    return timing.speedup * MAX_TIME_SHARE >= 1.0

@@ -1,0 +1,157 @@
+"""The sentences of a request: the input of the language model, and the attempts to generate each one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
+from studio.model.speech_lm.cached_lm import speech_token_limits
+from studio.model.stages import SpeechTokenRequest
+from studio.pipeline.control import RequestControl
+from studio.pipeline.evidence import Generation
+from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
+from studio.pipeline.prompt_cache import VoiceState
+from studio.pipeline.request import KnownTokens, LengthFinding, Mode, SynthesisRequest
+from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.speech_stream import SentenceTask
+from studio.pipeline.stages import Stages
+from studio.pipeline.token_source import (
+    UNLIMITED,
+    Attempt,
+    CheckedFeed,
+    CountedTokens,
+    FixedTokens,
+    SentenceFeed,
+    TokenSource,
+)
+from studio.text.prompt_form import LanguageTags
+from studio.text.segmentation import Pause, Sentence
+
+
+class SentenceOpener:
+    """Opens the sentences of ``request`` in order. ``make_source`` runs the language model.
+
+    Lengths are not checked in benchmarks and with random weights.
+    """
+
+    def __init__(
+        self,
+        stages: Stages,
+        request: SynthesisRequest,
+        voice: VoiceState,
+        make_source: Callable[[Iterator[int], RequestControl], TokenSource],
+        control: RequestControl,
+        *,
+        makes_noise: bool,
+    ) -> None:
+        self._stages = stages
+        self._request = request
+        self._make_source = make_source
+        self._control = control
+        generation, prompt = stages.generation, voice.prompt
+        self.mode = request.mode if prompt.num_tokens or request.mode is Mode.INSTRUCT else Mode.SPEAKER
+        self._prompt_text = self._encode_prompt_text()
+        self._prompt_speech = prompt.speech_tokens if self.mode is Mode.ZERO_SHOT else ()
+        has_speaker = generation.speaks_without_clip and self.mode is not Mode.INSTRUCT
+        self._speaker = tuple(prompt.embedding.tolist()) if has_speaker else None
+        self._language_tags = LanguageTags(generation.text)
+        is_checked = request.forced_tokens is None and not makes_noise
+        self._limits_of = (
+            limits_of_sentences(request, stages.text_tokenizer.respellings, prompt.num_tokens, generation.token_rate)
+            if is_checked
+            else None
+        )
+        self._retry_below_tokens = self._first_chunk_tokens(voice)
+        self._known = deque(request.known_tokens)
+        self._checked: list[tuple[str, CheckedFeed]] = []
+
+    def open(self, index: int, item: Sentence | Pause) -> SentenceTask:
+        if isinstance(item, Pause):
+            return SentenceTask(open_feed=None, pause_seconds=item.seconds)
+        tokenizer = self._stages.text_tokenizer
+        tag = self._language_tags.before(item.spoken) if self.mode is Mode.CROSS_LINGUAL else ""
+        tokens = SpeechTokenRequest(
+            text_tokens=item.text_tokens,
+            prompt_text_tokens=(*self._prompt_text, *tokenizer.encode(tag, allow_special=True)),
+            prompt_speech_tokens=self._prompt_speech,
+            min_tokens=self._request.forced_tokens,
+            max_tokens=self._request.forced_tokens,
+            speaker=self._speaker,
+        )
+        spoken_text = item.spoken.strip()
+        if self._known and self._known[0].spoken_text == spoken_text:
+            open_feed: Callable[[], SentenceFeed] = partial(self._known_feed, item, tokens, self._known.popleft())
+        else:
+            open_feed = partial(self._checked_feed, index, item, tokens)
+        return SentenceTask(open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
+
+    @property
+    def odd_lengths(self) -> tuple[LengthFinding, ...]:
+        """The sentences of implausible length."""
+        found = ((text, feed.verdict) for text, feed in self._checked)
+        return tuple(LengthFinding(text, verdict) for text, verdict in found if verdict is not None)
+
+    def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: KnownTokens) -> FixedTokens:
+        """Return the tokens of a sentence that was spoken before. They ended without a limit."""
+        sampler = RepetitionAwareSampler(self._stages.speech_lm.sampling, self._request.seed)
+        generated = list(known.speech_tokens)
+        return FixedTokens(generated, Generation(item.spoken, tokens, sampler, None, generated, UNLIMITED))
+
+    def _checked_feed(self, index: int, item: Sentence, tokens: SpeechTokenRequest) -> CheckedFeed:
+        limits = self._limits_of(item) if self._limits_of is not None else None
+        feed = CheckedFeed(
+            partial(self._start_attempt, index, item.spoken, tokens, limits), limits, self._retry_below_tokens
+        )
+        self._checked.append((item.spoken.strip(), feed))
+        return feed
+
+    def _start_attempt(
+        self, index: int, spoken: str, tokens: SpeechTokenRequest, limits: LengthLimits | None, attempt: int
+    ) -> Attempt:
+        stages = self._stages
+        seed = sentence_seed(self._request.seed, index, attempt)
+        sampler = RepetitionAwareSampler(self._request.sampling or stages.speech_lm.sampling, seed)
+        trace = stages.alignment.new_trace()
+        counted = CountedTokens(
+            stages.speech_lm.generate(replace(tokens, attention=trace), sampler),
+            UNLIMITED if limits is None else limits.longest,
+        )
+        limit = min(counted.limit, speech_token_limits(tokens, len(tokens.text_tokens))[1])
+        silent = stages.generation.silent_tokens
+        tokens_for_flow = filter_silent_tokens(counted, silent) if silent else iter(counted)
+        return Attempt(
+            self._make_source(tokens_for_flow, self._control),
+            Generation(spoken, tokens, sampler, trace, counted.generated, limit),
+        )
+
+    def _encode_prompt_text(self) -> tuple[int, ...]:
+        """Return the prompt text tokens (specification B6)."""
+        stages, request = self._stages, self._request
+        form, tokenizer = stages.generation.text, stages.text_tokenizer
+        match self.mode:
+            case Mode.INSTRUCT:
+                instruction = request.instruct or stages.styles.preset(request.preset or "").instruction
+                return form.instruct(instruction, tokenizer)
+            case Mode.ZERO_SHOT:
+                return form.zero_shot(request.voice.transcript or "", tokenizer)
+            case _:
+                return form.cross_lingual(tokenizer)
+
+    def _first_chunk_tokens(self, voice: VoiceState) -> int:
+        """Return the number of tokens below which a sentence is complete before any of it is decoded."""
+        request, flow = self._request, self._stages.flow
+        if not (request.is_played and request.is_streaming):
+            return UNLIMITED
+        first_chunk = ChunkSchedule.of(flow, voice.prompt.num_flow_tokens, first_hop_tokens=request.first_hop_tokens)
+        return first_chunk.end_tokens + flow.lookahead_tokens
+
+
+def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
+    """Return a seed for each sentence and attempt, so that equal sentences of a request differ.
+
+    All seeds are distinct for up to half a million sentences.
+    """
+    return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)
