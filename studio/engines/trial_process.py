@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import sys
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from studio.engines.manifest import FailureKind
 from studio.engines.task import (
@@ -28,7 +25,7 @@ from studio.engines.task import (
     WasCancelled,
 )
 from studio.messages import wording
-from studio.system.child_process import init_child, lower_priority
+from studio.system.child_process import lower_priority
 from studio.system.piped_process import PipedProcess, spawned
 
 _POLL_SECONDS = 0.5
@@ -51,7 +48,7 @@ class TrialProcess(PipedProcess):
         build_timeout_seconds: float,
         cancel_grace_seconds: float = _CANCEL_GRACE_SECONDS,
     ) -> None:
-        super().__init__(spawned(_serve, task, name="timbre-engines"), log_name="engines")
+        super().__init__(spawned("studio.engines.trial_process:serve", task, name="timbre-engines"), log_name="engines")
         self._build_timeout_seconds = build_timeout_seconds
         self._cancel_grace_seconds = cancel_grace_seconds
         self._cancelled_at: float | None = None
@@ -123,8 +120,7 @@ class TrialProcess(PipedProcess):
 # From here on: code of the child process.
 
 
-def _serve(connection: Connection, log_path: Path, task: TrialTask) -> None:
-    init_child(log_path)
+def serve(connection: Connection, task: TrialTask) -> None:
     if task.has_low_priority:
         lower_priority()
     control = TrialControl(connection)
@@ -136,6 +132,3 @@ def _serve(connection: Connection, log_path: Path, task: TrialTask) -> None:
         logging.exception("the trial could not start")
         report = Failed(FailureKind.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=error))
     control.send(report)
-    logging.shutdown()
-    sys.stdout.flush()
-    os._exit(0)  # skips library teardown, which may crash

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
+import logging
 import multiprocessing
+import os
+import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -18,7 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from studio.messages import Message
-from studio.system.child_process import describe_exit, new_log_path
+from studio.system.child_process import describe_exit, init_child, new_log_path
 
 _EXIT_GRACE_SECONDS = 1.0
 # The pipe signals the end of the process at once, unless a child process keeps it open.
@@ -47,15 +51,33 @@ class Child(Protocol):
 MakeChild = Callable[[Connection, Path], Child]
 
 
-def spawned(serve: Callable[..., None], *arguments: object, name: str) -> MakeChild:
-    """Return a function that makes a process in which ``serve(connection, log_path, *arguments)`` runs."""
+def spawned(serve: str, *arguments: object, name: str) -> MakeChild:
+    """Return a function that makes a process in which ``serve(connection, *arguments)`` runs.
+
+    ``serve`` is named as ``module:function``, so that the parent need not import the module.
+    """
 
     def make(far_end: Connection, log_path: Path) -> Child:
         return multiprocessing.get_context("spawn").Process(
-            target=serve, args=(far_end, log_path, *arguments), name=name, daemon=False
+            target=_run, args=(far_end, log_path, serve, arguments), name=name, daemon=False
         )
 
     return make
+
+
+def _run(connection: Connection, log_path: Path, serve: str, arguments: tuple[object, ...]) -> None:
+    init_child(log_path)
+    function_named(serve)(connection, *arguments)
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)  # unloading the libraries takes time, frees nothing more, and may crash
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """Import and return a function that is named as ``module:function``."""
+    module_name, function_name = name.split(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module_name), function_name)
+    return function
 
 
 class PipedProcess:

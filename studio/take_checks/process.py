@@ -6,22 +6,18 @@ imports neither torch nor ONNX Runtime.
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import socket
-import sys
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, NoReturn
 
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import wording
-from studio.system.child_process import init_child, lower_priority
-from studio.system.piped_process import PipedProcess, spawned
+from studio.system.child_process import lower_priority
+from studio.system.piped_process import PipedProcess, function_named, spawned
 from studio.take_checks.records import TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 
@@ -48,7 +44,7 @@ class TakeCheckProcess(PipedProcess):
     """A process for checks. ``engine`` names the function that makes its ``TakeCheckEngine``, as ``module:function``."""
 
     def __init__(self, engine: str = ENGINE) -> None:
-        super().__init__(spawned(_serve, engine, name="timbre-checks"), log_name="checks")
+        super().__init__(spawned("studio.take_checks.process:serve", engine, name="timbre-checks"), log_name="checks")
 
     def receive(self) -> Reply:
         reply: Reply = super().receive()
@@ -58,8 +54,7 @@ class TakeCheckProcess(PipedProcess):
 # From here on: code of the child process.
 
 
-def _serve(connection: Connection, log_path: Path, engine_name: str) -> None:
-    init_child(log_path)
+def serve(connection: Connection, engine_name: str) -> None:
     lower_priority()
     _refuse_network()
     engine: Any = None  # a ``TakeCheckEngine``, whose libraries the parent does not import
@@ -67,7 +62,7 @@ def _serve(connection: Connection, log_path: Path, engine_name: str) -> None:
     reply: Reply
     while (command := commands.next()) is not None:
         try:
-            engine = engine or _by_name(engine_name)()
+            engine = engine or function_named(engine_name)()
             reply = engine.check(command) if isinstance(command, CheckRequest) else engine.transcribe(command)
         except Exception as error:  # noqa: BLE001 - process boundary: every error is reported to the parent
             _log.exception("the check failed")
@@ -76,9 +71,6 @@ def _serve(connection: Connection, log_path: Path, engine_name: str) -> None:
             connection.send(reply)
         except OSError:  # the parent has ended
             break
-    logging.shutdown()
-    sys.stdout.flush()
-    os._exit(0)  # unloading the libraries takes time and frees nothing more
 
 
 class _Commands:
@@ -127,12 +119,6 @@ def as_studio_error(error: BaseException) -> StudioError:
         kind=type(error).__name__,
         reason=wording("{text}", text=error),
     )
-
-
-def _by_name(name: str) -> Callable[[], Any]:
-    module_name, function_name = name.split(":")
-    function: Callable[[], Any] = getattr(importlib.import_module(module_name), function_name)
-    return function
 
 
 def _refuse_network() -> None:

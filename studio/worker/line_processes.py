@@ -1,7 +1,7 @@
 """Processes for the lines of a batch, beside the worker, where one process cannot use all cores.
 
 Decision: further processes. Reason: a small model spends much of its time in Python, and with two threads in one process
-it speaks as many lines per minute as with one. A large model uses all cores for one line.
+it runs as many lines per minute as with one. A large model uses all cores for one line.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _POLL_SECONDS = 0.2
 
 
 class LineProcess:
-    """A worker that speaks one line at a time. The constructor loads the model, and raises ``StudioError``."""
+    """A worker that runs one line at a time. The constructor loads the model, and raises ``StudioError``."""
 
     def __init__(
         self, folder: Path, options: EngineOptions, start_worker: Callable[[], Worker] = WorkerProcess
@@ -50,7 +50,8 @@ class LineProcess:
         try:
             self._worker.start()
             self._send(protocol.Load(next(self._ids), folder, options))
-            answer = self._receive()
+            while isinstance(answer := self._receive(), _ONGOING):
+                pass
             if isinstance(answer, protocol.Failed):
                 raise from_record(answer.error)
         except OSError as error:
@@ -124,10 +125,10 @@ class LineProcess:
         )
 
 
-class LinePlaces:
-    """Where the lines of a batch are spoken: this process, and up to ``num_processes`` others.
+class LineProcessPool:
+    """Runs the lines of a batch: in this process, and in up to ``num_processes`` others.
 
-    The others start when a line waits for a place. Those that cannot start are not started again.
+    The others start when a line has to wait, as far as memory allows. Those that cannot start are not started again.
     """
 
     def __init__(self, num_processes: int, open_process: Callable[[], LineProcess]) -> None:
@@ -141,22 +142,44 @@ class LinePlaces:
         self._is_closed = False
         self._changed = threading.Condition()
 
+    def stream(
+        self, request: SynthesisRequest, control: RequestControl, run_here: Callable[[], Chunks], *, in_batch: bool
+    ) -> Chunks:
+        """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``.
+
+        ``run_here`` runs the line in this process. There, a line of a batch pauses after its current chunk during an
+        interactive one.
+        """
+        if not in_batch:
+            with self._interactive():
+                return (yield from run_here())
+        with self.acquire(control) as process:
+            if process is not None:
+                return (yield from process.stream(request, control))
+            return (yield from self._paused(run_here(), control))
+
     @contextlib.contextmanager
-    def place(self, control: RequestControl) -> Iterator[LineProcess | None]:
-        """Wait for a place and use it; None is this process. Raise ``Cancelled``."""
-        place = self._take(control)
+    def acquire(self, control: RequestControl) -> Iterator[LineProcess | None]:
+        """Wait for a free process and use it; None is this process. Raise ``Cancelled``."""
+        with self._changed:
+            if not self._free:
+                self._start_missing()
+            self._wait(lambda: bool(self._free), control)
+            process = self._free.pop()
         try:
-            yield place
+            yield process
         finally:
             with self._changed:
                 self._last_used = time.monotonic()
-                if place is None or place.is_alive:
-                    self._free.append(place)
+                if process is None or process.is_alive:
+                    self._free.append(process)
+                elif process in self._opened:  # it has died
+                    self._opened.remove(process)
+                    self._num_missing += 1
                 self._changed.notify_all()
 
     @contextlib.contextmanager
-    def interactive(self) -> Iterator[None]:
-        """Pause the line of a batch in this process, after its current chunk, during an interactive request."""
+    def _interactive(self) -> Iterator[None]:
         with self._changed:
             self._num_interactive += 1
         try:
@@ -166,7 +189,7 @@ class LinePlaces:
                 self._num_interactive -= 1
                 self._changed.notify_all()
 
-    def paused(self, chunks: Chunks, control: RequestControl) -> Chunks:
+    def _paused(self, chunks: Chunks, control: RequestControl) -> Chunks:
         """Yield ``chunks`` of a line of a batch, and none during interactive requests."""
         with contextlib.closing(chunks):
             while True:
@@ -198,13 +221,6 @@ class LinePlaces:
         for process in ended:
             process.kill()
 
-    def _take(self, control: RequestControl) -> LineProcess | None:
-        with self._changed:
-            if not self._free:
-                self._start_missing()
-            self._wait(lambda: bool(self._free), control)
-            return self._free.pop()
-
     def _wait(self, is_over: Callable[[], bool], control: RequestControl) -> None:
         with self._changed:
             while not self._changed.wait_for(is_over, _POLL_SECONDS):
@@ -212,7 +228,8 @@ class LinePlaces:
 
     def _start_missing(self) -> None:
         """Start as many processes as are missing and as memory allows, one after the other, on a thread."""
-        count, self._num_missing = min(self._num_missing, _num_affordable()), 0
+        count = min(self._num_missing, _num_affordable())
+        self._num_missing -= count
         if count:
             threading.Thread(target=self._start, args=(count,), name="line-processes", daemon=True).start()
 
@@ -221,7 +238,7 @@ class LinePlaces:
             try:
                 process = self._open_process()
             except StudioError as error:
-                _log.warning("lines are spoken in fewer processes: %s", error)
+                _log.warning("lines run in fewer processes: %s", error)
                 return
             with self._changed:
                 if self._is_closed:

@@ -43,7 +43,7 @@ from studio.pipeline.request import (
 )
 from studio.pipeline.synthesizer import Chunks, Synthesizer
 from studio.system.processor import is_machine_busy
-from studio.worker.line_processes import LinePlaces, LineProcess
+from studio.worker.line_processes import LineProcess, LineProcessPool
 from studio.worker.stage_loader import STAGE_KEYS, StageLoader
 
 _log = logging.getLogger(__name__)
@@ -76,11 +76,11 @@ def gains_by_warming_up(device: str) -> bool:
 
 
 class SharedResource:
-    """Calls ``first_in`` before its first user, and ``last_out`` after its last user or if ``first_in`` fails."""
+    """Calls ``on_acquire`` before its first user, and ``on_release`` after its last user or if ``on_acquire`` fails."""
 
-    def __init__(self, *, first_in: Callable[[], None], last_out: Callable[[], None]) -> None:
-        self._first_in = first_in
-        self._last_out = last_out
+    def __init__(self, *, on_acquire: Callable[[], None], on_release: Callable[[], None]) -> None:
+        self._on_acquire = on_acquire
+        self._on_release = on_release
         self._num_users = 0
         self._changed = threading.Condition()
 
@@ -96,13 +96,13 @@ class SharedResource:
 
     @contextlib.contextmanager
     def acquire(self) -> Iterator[None]:
-        """Use the resource, after waiting for ``exclusive`` blocks. Raise the errors of ``first_in``."""
+        """Use the resource, after waiting for ``exclusive`` blocks. Raise the errors of ``on_acquire``."""
         with self._changed:
             if not self._num_users:
                 try:
-                    self._first_in()
+                    self._on_acquire()
                 except BaseException:
-                    self._last_out()
+                    self._on_release()
                     raise
             self._num_users += 1
         try:
@@ -111,7 +111,7 @@ class SharedResource:
             with self._changed:
                 self._num_users -= 1
                 if not self._num_users:
-                    self._last_out()
+                    self._on_release()
                     self._changed.notify_all()
 
     @contextlib.contextmanager
@@ -144,7 +144,7 @@ class ModelHost:
         self._stages = StageLoader(folder, options, self._manager)
         self._on_status: OnStatus | None = None
         self._last_update = 0.0
-        self._requests = SharedResource(first_in=self._before_requests, last_out=self._after_requests)
+        self._requests = SharedResource(on_acquire=self._before_requests, on_release=self._after_requests)
         self._last_used = time.monotonic()
         self._is_closed = threading.Event()
         self._wake = threading.Event()
@@ -161,19 +161,19 @@ class ModelHost:
         self._synthesizer: Synthesizer | None = self._stages.load_synthesizer(control)
         self._description = self._synthesizer.description
         idle_cores = self._description.idle_cores if options.runs_lines_in_processes else 0
-        self._places = LinePlaces(idle_cores, self._open_line_process) if idle_cores else None
+        self._pool = LineProcessPool(idle_cores, self._open_line_process) if idle_cores else None
         self._thread = threading.Thread(target=self._run, name="engines", daemon=True)
         self._thread.start()
 
     @property
     def description(self) -> EngineDescription:
         synthesizer = self._synthesizer
-        return self._with_places(self._description if synthesizer is None else synthesizer.description)
+        return self._with_pool(self._description if synthesizer is None else synthesizer.description)
 
-    def _with_places(self, description: EngineDescription) -> EngineDescription:
-        if self._places is None:
+    def _with_pool(self, description: EngineDescription) -> EngineDescription:
+        if self._pool is None:
             return description
-        return replace(description, max_concurrent_lines=max(description.max_concurrent_lines, self._places.num_lines))
+        return replace(description, max_concurrent_lines=max(description.max_concurrent_lines, self._pool.num_lines))
 
     def _open_line_process(self) -> LineProcess:
         engines = "proven" if self._options.engines == "improve" else self._options.engines
@@ -195,16 +195,13 @@ class ModelHost:
         in_batch: bool = False,
     ) -> Chunks:
         with self._in_use() as synthesizer:
-            if self._places is None:
-                return (yield from synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch))
-            if not in_batch:
-                with self._places.interactive():
-                    return (yield from synthesizer.stream(request, control=control, pieces=pieces))
-            with self._places.place(control) as process:
-                if process is not None:
-                    return (yield from process.stream(request, control))
-                chunks = synthesizer.stream(request, control=control, in_batch=True)
-                return (yield from self._places.paused(chunks, control))
+
+            def run_here() -> Chunks:
+                return synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch)
+
+            if self._pool is None:
+                return (yield from run_here())
+            return (yield from self._pool.stream(request, control, run_here, in_batch=in_batch))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         with self._in_use() as synthesizer:
@@ -223,8 +220,8 @@ class ModelHost:
         self._manager.close()
         with self._requests.exclusive():
             self._release()
-        if self._places is not None:
-            self._places.close()
+        if self._pool is not None:
+            self._pool.close()
         self._thread.join(_JOIN_SECONDS)
 
     @contextlib.contextmanager
@@ -345,7 +342,7 @@ class ModelHost:
             overview,
             stages=stages,
             notes=notes,
-            max_concurrent_lines=self._with_places(self._description).max_concurrent_lines,
+            max_concurrent_lines=self._with_pool(self._description).max_concurrent_lines,
         )
 
     # The background thread.
@@ -363,8 +360,8 @@ class ModelHost:
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
                 self._release_when_idle()
-                if self._places is not None:
-                    self._places.release_idle(_LINE_PROCESS_SECONDS)
+                if self._pool is not None:
+                    self._pool.release_idle(_LINE_PROCESS_SECONDS)
             except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
                 _log.exception("benchmarking engines failed")
                 self._should_improve = False
@@ -426,8 +423,8 @@ class ModelHost:
                 self._release()
                 self._load()
                 self._description = self.description
-                if self._places is not None:
-                    self._places.release_idle(0.0)  # they have the earlier precisions
+                if self._pool is not None:
+                    self._pool.release_idle(0.0)  # they have the earlier precisions
         self._on_overview(self._manager.overview())
 
     def _is_quiet(self) -> bool:

@@ -1,4 +1,4 @@
-"""The worker process and the client's connection to it. Only the process imports torch.
+"""The client's connection to a worker process (``studio/worker/entry.py``), without torch.
 
 The event loop neither reads nor writes the pipe, because a process that is stopped, busy or starting does not empty
 it; two threads do.
@@ -6,23 +6,15 @@ it; two threads do.
 
 from __future__ import annotations
 
-import contextlib
-import gc
-import importlib
 import logging
-import os
-import sys
 import threading
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
 from studio.messages import Message, wording
-from studio.system.child_process import init_child
 from studio.system.piped_process import PipedProcess, spawned
-from studio.worker.deferred_modules import import_torch
 
 if TYPE_CHECKING:  # imports NumPy, which would delay the start of the process
     from studio.worker.protocol import Command, Event
@@ -30,8 +22,6 @@ if TYPE_CHECKING:  # imports NumPy, which would delay the start of the process
 _log = logging.getLogger(__name__)
 
 ENGINE = "studio.worker.model_host:open_accelerated"
-
-_ABANDONED_GRACE_SECONDS = 3.0
 
 
 class Worker(Protocol):
@@ -63,7 +53,7 @@ class WorkerProcess(PipedProcess):
     """
 
     def __init__(self, engine: str = ENGINE) -> None:
-        super().__init__(spawned(_serve, engine, name="timbre-worker"), log_name="worker")
+        super().__init__(spawned("studio.worker.entry:serve", engine, name="timbre-worker"), log_name="worker")
 
     def start(self) -> None:
         """Start the process. Raise ``OSError`` if that fails."""
@@ -130,53 +120,3 @@ class WorkerConnection:
                 _log.exception("%s cannot be sent", type(command).__name__)
                 self.worker.kill()
                 return
-
-
-# In the worker process.
-
-
-def _serve(connection: Connection, log_path: Path, engine: str) -> None:
-    init_child(log_path)
-    # While the client prepares the first command.
-    threading.Thread(target=_preload, args=(engine,), name="preload", daemon=True).start()
-    # Imported by name, so that importing this module does not import torch.
-    server = importlib.import_module("studio.worker.server")
-    open_model = _engine_by_name(engine)
-    server.Server(connection, open_model, when_abandoned=_end_soon).serve()
-    # The model is closed. Unloading the libraries would take another second and free no more memory.
-    logging.shutdown()
-    sys.stdout.flush()
-    os._exit(0)
-
-
-def _preload(engine: str) -> None:
-    """Import the module of ``engine``. An error is reported when a model is loaded.
-
-    Garbage collection would take a fifth of the time. The modules stay, so it need not look at them later, either.
-    """
-    gc.disable()
-    try:
-        with contextlib.suppress(Exception):
-            import_torch()
-            importlib.import_module(engine.split(":", maxsplit=1)[0])
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _engine_by_name(name: str) -> Callable[..., object]:
-    """Return a function that imports and calls ``name``, so that the client learns of a failed import."""
-    module_name, function_name = name.split(":")
-
-    def open_model(*arguments: object) -> object:
-        function: Callable[..., object] = getattr(importlib.import_module(module_name), function_name)
-        return function(*arguments)
-
-    return open_model
-
-
-def _end_soon() -> None:
-    """End this process shortly after the program has ended, even while a request runs."""
-    timer = threading.Timer(_ABANDONED_GRACE_SECONDS, os._exit, args=(1,))
-    timer.daemon = True
-    timer.start()

@@ -206,8 +206,9 @@ class Server:
             _log.exception("request %d failed", request_id)
             if is_device_lost(error):
                 raise  # end the process: further requests would fail here but succeed in a new process
-            self._collect_garbage()
-            return protocol.Failed(request_id, _explained(error).to_record())
+            failed = protocol.Failed(request_id, _explained(error).to_record())
+        self._collect_garbage()  # after the block, because the traceback refers to the tensors of the request
+        return failed
 
     def _do(self, job: Job) -> Event:
         control = job.control

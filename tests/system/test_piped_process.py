@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ class CrowdedConnection:
 
 
 def test_messages_of_several_threads_do_not_overlap() -> None:
-    process = PipedProcess(spawned(print, name="never-started"), log_name="test")
+    process = PipedProcess(spawned("builtins:print", name="never-started"), log_name="test")
     process._connection.close()
     process._far_end.close()
     crowded = CrowdedConnection()
@@ -41,14 +40,14 @@ def test_messages_of_several_threads_do_not_overlap() -> None:
     assert (crowded.num_sent, crowded.most_inside) == (4, 1)
 
 
-def _echo(connection: Connection, _log_path: Path, exit_status: int) -> None:
+def echo(connection: Connection, exit_status: int) -> None:
     connection.send(connection.recv())
     os._exit(exit_status)
 
 
 @pytest.mark.slow
 def test_a_process_answers_and_its_end_is_described() -> None:
-    process = PipedProcess(spawned(_echo, 3, name="echo"), log_name="test")
+    process = PipedProcess(spawned(f"{__name__}:echo", 3, name="echo"), log_name="test")
     process.start()
     assert process.pid is not None
     process.send("word")

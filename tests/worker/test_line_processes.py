@@ -10,7 +10,7 @@ from pathlib import Path
 import noise_models
 import numpy as np
 import pytest
-from fake_model import open_fake
+from fake_model import FakeModel, open_fake
 from thread_worker import ThreadWorker
 from waiting import wait_until
 
@@ -18,7 +18,7 @@ from studio.errors import ModelNotFound, StudioError, WorkerDied
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.worker import line_processes
-from studio.worker.line_processes import LinePlaces, LineProcess
+from studio.worker.line_processes import LineProcess, LineProcessPool
 from studio.worker.model_host import ModelHost, open_accelerated
 
 OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=2, engines="plain", runs_lines_in_processes=True)
@@ -47,7 +47,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelHost]
 
 
 @pytest.mark.slow
-def test_a_process_speaks_the_samples_of_this_one(host: ModelHost, reference: Path) -> None:
+def test_a_process_returns_the_samples_of_this_one(host: ModelHost, reference: Path) -> None:
     assert host.description.max_concurrent_lines == 2
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
     requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(2)]
@@ -64,22 +64,22 @@ def test_a_process_speaks_the_samples_of_this_one(host: ModelHost, reference: Pa
         ]
 
     one_by_one = spoken(in_batch=False)
-    assert host._places is not None
-    with host._places.place(RequestControl()) as here:
+    assert host._pool is not None
+    with host._pool.acquire(RequestControl()) as here:
         assert here is None
         assert spoken(in_batch=True) == one_by_one, "in the other process"
-    assert len(host._places._opened) == 1
+    assert len(host._pool._opened) == 1
     assert spoken(in_batch=True) == one_by_one
 
 
 def test_lines_get_a_process_when_this_one_is_in_use() -> None:
-    places = LinePlaces(1, open_process)
-    with places.place(RequestControl()) as here, places.place(RequestControl()) as other:
+    pool = LineProcessPool(1, open_process)
+    with pool.acquire(RequestControl()) as here, pool.acquire(RequestControl()) as other:
         assert here is None
         assert other is not None
         chunks, report = report_of(other.stream(SynthesisRequest("Two words.", VOICE), RequestControl()))
         assert report.audio_seconds == pytest.approx(sum(chunk.seconds for chunk in chunks))
-    places.close()
+    pool.close()
     assert not other.is_alive
 
 
@@ -97,32 +97,37 @@ def test_an_abandoned_line_leaves_the_process_usable() -> None:
 
 
 def test_a_process_that_ended_gets_no_further_line() -> None:
-    places = LinePlaces(1, open_process)
-    with places.place(RequestControl()):
-        with places.place(RequestControl()) as other:
+    pool = LineProcessPool(1, open_process)
+    with pool.acquire(RequestControl()):
+        with pool.acquire(RequestControl()) as other:
             assert other is not None
             other._worker.kill()
             with pytest.raises(WorkerDied):
                 next(other.stream(SynthesisRequest("Two words.", VOICE), RequestControl()))
-        assert not places._free
-    places.close()
+        assert not pool._free
+        with pool.acquire(RequestControl()) as another:
+            assert another is not None
+            assert another.is_alive, "the ended process is replaced"
+    pool.release_idle(0.0)
+    assert not another.is_alive
+    pool.close()
 
 
-def test_a_cancelled_line_stops_waiting_for_a_place() -> None:
+def test_a_cancelled_line_stops_waiting() -> None:
     def fails() -> LineProcess:
         raise ModelNotFound("There is no model.", remedy="Install one.")
 
-    places = LinePlaces(1, fails)
+    pool = LineProcessPool(1, fails)
     control, ended = RequestControl(), list[type[BaseException]]()
 
     def wait() -> None:
         try:
-            with places.place(control):
+            with pool.acquire(control):
                 pass
         except Cancelled as error:
             ended.append(type(error))
 
-    with places.place(RequestControl()):
+    with pool.acquire(RequestControl()):
         waiting = threading.Thread(target=wait)
         waiting.start()
         control.cancel()
@@ -131,7 +136,7 @@ def test_a_cancelled_line_stops_waiting_for_a_place() -> None:
 
 
 def test_an_interactive_request_pauses_the_line_in_this_process() -> None:
-    places = LinePlaces(1, open_process)
+    pool = LineProcessPool(1, open_process)
     silence = AudioChunk(np.zeros(8, np.float32), 24000)
     seen: list[AudioChunk] = []
 
@@ -140,9 +145,9 @@ def test_an_interactive_request_pauses_the_line_in_this_process() -> None:
         yield silence
 
     def speak() -> None:
-        seen.extend(places.paused(line(), RequestControl()))  # type: ignore[arg-type]
+        seen.extend(pool._paused(line(), RequestControl()))  # type: ignore[arg-type]
 
-    with places.interactive():
+    with pool._interactive():
         speaking = threading.Thread(target=speak)
         speaking.start()
         time.sleep(0.01)
@@ -152,36 +157,57 @@ def test_an_interactive_request_pauses_the_line_in_this_process() -> None:
 
 
 def test_idle_processes_end_and_start_again() -> None:
-    places = LinePlaces(1, open_process)
+    pool = LineProcessPool(1, open_process)
     for _ in range(2):
-        with places.place(RequestControl()), places.place(RequestControl()) as other:
-            places.release_idle(0.0)
+        with pool.acquire(RequestControl()), pool.acquire(RequestControl()) as other:
+            pool.release_idle(0.0)
             assert other is not None
             assert other.is_alive, "it is in use"
-        places.release_idle(3600.0)
+        pool.release_idle(3600.0)
         assert other.is_alive
-        places.release_idle(0.0)
+        pool.release_idle(0.0)
         assert not other.is_alive
-    places.close()
+    pool.close()
 
 
 def test_processes_start_only_as_far_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_processes, "_num_affordable", lambda: 1)
     opened: list[LineProcess] = []
+    monkeypatch.setattr(line_processes, "_num_affordable", lambda: 1 - len(opened))
 
     def count() -> LineProcess:
         opened.append(open_process())
         return opened[-1]
 
-    places = LinePlaces(3, count)
-    with places.place(RequestControl()), places.place(RequestControl()):
+    pool = LineProcessPool(3, count)
+    with pool.acquire(RequestControl()), pool.acquire(RequestControl()):
         control = RequestControl()
         control.cancel()
-        with pytest.raises(Cancelled), places.place(control):
+        with pytest.raises(Cancelled), pool.acquire(control):
             pass
     wait_until(lambda: len(opened) == 1)
     assert len(opened) == 1
-    places.close()
+    monkeypatch.setattr(line_processes, "_num_affordable", lambda: 8)
+    with pool.acquire(RequestControl()), pool.acquire(RequestControl()), pool.acquire(RequestControl()):
+        pass
+    wait_until(lambda: len(opened) == 3)
+    pool.close()
+
+
+def test_progress_while_loading_is_not_the_answer() -> None:
+    """Comparisons of precisions that cannot be stored are repeated in every process."""
+
+    def open_with_progress(folder: Path, options: EngineOptions, control: RequestControl) -> FakeModel:
+        control.report_progress("precision", 0.0)
+        return open_fake(folder, options)
+
+    worker = ThreadWorker()
+    worker.server._open_model = open_with_progress  # type: ignore[assignment]
+    process = LineProcess(Path("model"), EngineOptions(), lambda: worker)
+    chunks = process.stream(SynthesisRequest("Two words.", VOICE), RequestControl())
+    next(chunks)
+    chunks.close()
+    seen, report = report_of(process.stream(SynthesisRequest("Other words here.", VOICE), RequestControl()))
+    assert report.audio_seconds == pytest.approx(sum(chunk.seconds for chunk in seen))
 
 
 def test_a_model_that_cannot_be_loaded_is_an_error() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -19,7 +20,7 @@ from studio.engines.stage import Device
 from studio.model.device_kind import DeviceKind
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
-from studio.worker import protocol
+from studio.worker import protocol, server
 from studio.worker.protocol import Command, Event
 from studio.worker.server import Server
 
@@ -402,3 +403,24 @@ def test_a_model_without_concurrency_runs_a_batch_line_by_line(loaded: Caller) -
     assert len(loaded.opened[0].requests) <= 1
     loaded.say(protocol.Cancel(2))
     assert isinstance(loaded.events_until_end_of(3)[-1], protocol.Finished)
+
+
+def test_memory_of_a_failed_request_is_free_when_garbage_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cycle of its objects can only be collected once no traceback refers to them."""
+    monkeypatch.setattr(server._log, "exception", lambda *_: None)  # pytest keeps the tracebacks of log records
+
+    class Tensors:
+        pass
+
+    made: list[weakref.ref[Tensors]] = []
+    left: list[Tensors | None] = []
+
+    def work() -> protocol.Event:
+        tensors = Tensors()
+        made.append(weakref.ref(tensors))
+        raise ZeroDivisionError
+
+    ours, _theirs = Pipe()
+    failing = Server(ours, open_fake, collect_garbage=lambda: left.append(made[0]()))  # type: ignore[arg-type]
+    assert isinstance(failing._outcome(1, work), protocol.Failed)
+    assert left == [None]

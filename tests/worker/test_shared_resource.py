@@ -13,7 +13,7 @@ class Users:
     def __init__(self) -> None:
         self.events: list[str] = []
         self.fails = False
-        self.shared_resource = SharedResource(first_in=self._open, last_out=lambda: self.events.append("closed"))
+        self.shared_resource = SharedResource(on_acquire=self._open, on_release=lambda: self.events.append("closed"))
 
     def _open(self) -> None:
         self.events.append("opened")
@@ -75,7 +75,7 @@ def test_it_is_not_empty_during_setup(users: Users) -> None:
         is_opening.set()
         may_open.wait(60)
 
-    shared_resource = SharedResource(first_in=open_slowly, last_out=lambda: None)
+    shared_resource = SharedResource(on_acquire=open_slowly, on_release=lambda: None)
 
     def use() -> None:
         with shared_resource.acquire():
