@@ -4853,10 +4853,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>内存不足，无法运行 vLLM：可用 {free:.1f} GB。</translation>
     </message>
     <message>
-        <source>it no longer responds</source>
-        <translation>已无响应</translation>
-    </message>
-    <message>
         <source>the Python in {variable} cannot be run ({reason})</source>
         <translation>无法运行 {variable} 指定的 Python（{reason}）</translation>
     </message>
@@ -6199,10 +6195,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The table has no column “{column}”.{did_you_mean}</source>
         <translation>表格中没有“{column}”列。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>another engine was chosen by hand</source>
-        <translation>已手动选择其他引擎</translation>
     </message>
     <message>
         <source>Choose one of these, or no standard.</source>

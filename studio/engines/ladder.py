@@ -14,20 +14,10 @@ from studio.messages import Message, wording
 from studio.model.limits import MIN_ENGINE_SPEEDUP
 
 
-def choose(
-    candidates: Sequence[CandidateView], *, unfit: frozenset[str] = frozenset(), wanted: str = ""
-) -> CandidateView:
-    """Return the fastest verified candidate whose key is not in ``unfit``, or the reference, which is the first.
-
-    The candidate named ``wanted`` is returned instead if it is verified and not in ``unfit``.
-    """
+def choose(candidates: Sequence[CandidateView], *, excluded: frozenset[str] = frozenset()) -> CandidateView:
+    """Return the fastest verified candidate whose key is not in ``excluded``, or the reference, which is the first."""
     reference = candidates[0]
-    verified = [view for view in candidates if view.status is Status.VERIFIED and view.key not in unfit]
-    # Settings of earlier versions have one name for both editions of TensorRT.
-    names = (wanted, wanted.replace("tensorrt-", "tensorrt-rtx-", 1)) if wanted else ()
-    by_hand = next((view for name in names for view in verified if view.name == name), None)
-    if by_hand is not None:
-        return by_hand
+    verified = [view for view in candidates if view.status is Status.VERIFIED and view.key not in excluded]
     fastest = max(verified, key=lambda view: view.speedup, default=reference)
     return fastest if fastest.speedup >= MIN_ENGINE_SPEEDUP * max(1.0, reference.speedup) else reference
 
@@ -70,19 +60,12 @@ def _after_failure(attempts: FailureRecord | None, failed_now: Message | None) -
     return Status.FAILED, attempts.reason
 
 
-def why_not(  # noqa: PLR0911 - one return per reason
-    view: CandidateView, choice: CandidateView, *, wanted: str = ""
-) -> Message:
-    """Return a clause that explains why ``choice`` is used and not ``view``.
-
-    ``wanted`` is the name of the engine that the user chose.
-    """
+def why_not(view: CandidateView, choice: CandidateView) -> Message:
+    """Return a clause that explains why ``choice`` is used and not ``view``."""
     if view.key == choice.key:
         return wording("it is in use")
     if view.status is not Status.VERIFIED or view.timing is None:
         return view.reason or wording("it has not been tested yet")
-    if choice.name == wanted:
-        return wording("another engine was chosen by hand")
     if choice.is_reference and view.speedup < MIN_ENGINE_SPEEDUP:
         return wording("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
     if choice.timing is None and not choice.is_reference:

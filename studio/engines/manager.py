@@ -10,10 +10,9 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 
 import studio
 from studio.engines.candidate import MODULES, AnyStage, Available, EngineTarget, all_candidates
@@ -60,7 +59,6 @@ class OpenedStage:
 class EngineManager:
     """Engines of one model on one device.
 
-    ``wanted`` contains the names of engines that the user chose, by the value of their stage.
     ``on_change`` receives every new status, on the thread that caused it. ``was_disturbed`` tells whether a timing that has just ended is unreliable. Trials have a low priority if
     ``has_low_priority`` is set, because they run alongside other work; it is off if the user waits for them.
     """
@@ -74,7 +72,6 @@ class EngineManager:
         trial_size: TrialSize | None = None,
         start_trial: Callable[..., TrialProcess] = TrialProcess,
         has_low_priority: bool = True,
-        wanted: Mapping[str, str] = MappingProxyType({}),
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
         was_disturbed: Callable[[int | None], bool] = others_kept_busy,
     ) -> None:
@@ -84,7 +81,6 @@ class EngineManager:
         self._trial_size = trial_size or default_trial_size(target.device)
         self._start_trial = start_trial
         self._has_low_priority = has_low_priority
-        self._wanted = wanted
         self._on_change = on_change
         self._was_disturbed = was_disturbed
         self._states = candidate_states_of(all_candidates(modules), target, store)
@@ -98,7 +94,7 @@ class EngineManager:
         self._suspensions: set[Suspension] = set()
         self._is_cancelled = False
         self._is_closed = False
-        self._unfit: set[str] = set()
+        self._failed_to_open: set[str] = set()
         self._too_large_now: set[str] = set()
         self._notes: list[Message] = []
         store.remove_stale()
@@ -123,9 +119,8 @@ class EngineManager:
             views = [
                 replace(view, status=Status.TRYING, reason=None) if view.name == work.name else view for view in views
             ]
-        wanted = self._wanted.get(stage.value, "")
-        choice = choose(views, unfit=frozenset(self._unfit | self._too_large_now), wanted=wanted)
-        return StageView(stage, choice.name, tuple(views), wanted=wanted)
+        choice = choose(views, excluded=frozenset(self._failed_to_open | self._too_large_now))
+        return StageView(stage, choice.name, tuple(views))
 
     def _states_of(self, stage: Stage) -> list[CandidateState]:
         return [state for state in self._states if state.candidate.stage is stage]
@@ -200,7 +195,7 @@ class EngineManager:
         """
         mine = {state.key for state in self._states if state.key}
         with self._lock:
-            self._unfit.clear()
+            self._failed_to_open.clear()
             self._too_large_now.clear()
             self._notes.clear()
             for state in self._states:
@@ -345,7 +340,7 @@ class EngineManager:
                 self._exclude(state, self._too_large_now, wording("not enough memory for {engine} now", engine=title))
                 return None
             note = wording("{engine} failed to open ({reason}) and will be rebuilt", engine=title, reason=error)
-            self._exclude(state, self._unfit, note)
+            self._exclude(state, self._failed_to_open, note)
             self.store.discard(state.key)
             return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -73,7 +72,6 @@ class StageView:
     chosen: str
     candidates: tuple[CandidateView, ...]
     in_use: str = ""
-    wanted: str = ""  # name of the candidate that the user chose; empty for the automatic choice
 
     @property
     def choice(self) -> CandidateView:
@@ -155,8 +153,3 @@ class EngineStatus:
     @property
     def num_untried(self) -> int:
         return sum(view.status.can_be_tried for stage in self.stages for view in stage.candidates)
-
-
-def wanted_by_stage(entries: Iterable[str]) -> dict[str, str]:
-    """Return the engine names of entries such as ``flow:onnxruntime`` by the value of their stage."""
-    return {stage: name for stage, _, name in (entry.partition(":") for entry in entries) if name}

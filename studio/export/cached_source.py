@@ -31,7 +31,6 @@ _INAUDIBLE_OPTIONS = (
     "compares_later",
     "compares_when_idle",
     "voice_memory_bytes",
-    "voice_disk_bytes",
 )
 
 
@@ -97,8 +96,7 @@ def request_cache_key(request: SynthesisRequest, model_folder: Path, options: En
     if not values["known_tokens"]:
         del values["known_tokens"]
     run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
-    if not run["wanted_engines"]:  # keys made before this option existed remain valid
-        del run["wanted_engines"]
+    run["idle_release_seconds"] = None  # an option of earlier versions, whose keys remain valid
     model = [
         [path.relative_to(model_folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns]
         for path in sorted(model_folder.rglob("*"))

@@ -51,6 +51,7 @@ _log = logging.getLogger(__name__)
 _Engine = TypeVar("_Engine")
 # Size of the weight files below which one thread is faster than several.
 _SMALL_MODEL_BYTES = 256 << 20
+_VOICE_DISK_BYTES = 8 << 30
 # Marks a folder with random weights (written by ``timbre bench --random``).
 _RANDOM_WEIGHTS_MARKER = "random.json"
 
@@ -185,7 +186,7 @@ def load_synthesizer(
         checkpoint.generation,
         memory_bytes=description.voice_memory_bytes,
         # A GPU rebuilds a voice faster than a disk reads it.
-        disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
+        disk_bytes=_VOICE_DISK_BYTES if options.device == "cpu" else 0,
         device=options.device,
     )
     if options.streams_approximately and not stages.flow.streams_exactly:

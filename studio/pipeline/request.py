@@ -222,7 +222,6 @@ class EngineOptions:
     variant: str | None = None  # ``rl`` selects ``llm.rl.pt``
     num_threads: int | None = None  # at most; None uses all physical cores
     voice_memory_bytes: int | None = None
-    voice_disk_bytes: int = 8 * 2**30
     # Approximations of the flow; None is exact.
     flow_steps: int | None = None
     flow_left_context_frames: int | None = None
@@ -230,8 +229,6 @@ class EngineOptions:
     streams_approximately: bool = False
     # ``plain``: PyTorch; ``proven``: engines verified on this machine; ``improve``: also test faster engines when idle.
     engines: str = "proven"
-    wanted_engines: tuple[str, ...] = ()  # "stage:engine" for each stage whose engine the user chose
-    idle_release_seconds: float | None = None  # idle time after which memory is released
     loads_speech_lm: bool = (
         True  # False: load the language model on first use, because voice conversion does not need it
     )

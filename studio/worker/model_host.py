@@ -2,8 +2,7 @@
 
 It starts with plain PyTorch, or with engines that were verified earlier. After five minutes without a request, or when
 asked, a background thread benchmarks further engines (``EngineOptions.engines``) and opens the faster ones for the next
-request. It waits while the machine is busy, which would distort the measurements. After
-``idle_release_seconds`` without a request, the model's memory is released; the next request loads the model again.
+request. It waits while the machine is busy, which would distort the measurements.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from studio.engines.candidate import MODULES, EngineTarget
 from studio.engines.machine import budget_bytes, device_named, empty_cache
 from studio.engines.manager import EngineManager
 from studio.engines.memory_plan import GPU_STAGES, plan_memory
-from studio.engines.overview import EngineAction, EngineStatus, Suspension, wanted_by_stage
+from studio.engines.overview import EngineAction, EngineStatus, Suspension
 from studio.engines.store import EngineStore
 from studio.errors import OutOfMemory, StudioError
 from studio.messages import wording
@@ -267,17 +266,6 @@ class ModelHost:
         gc.collect()
         empty_cache(self._options.device)
 
-    def _release_when_idle(self) -> None:
-        seconds = self._options.idle_release_seconds
-        if seconds is None or self._synthesizer is None or not self._requests.is_empty:
-            return
-        with self._requests.exclusive():
-            if time.monotonic() - self._last_used < seconds:
-                return
-            _log.info("no request for %.0f s: releasing the model's memory", seconds)
-            self._release()
-        self._on_overview(self._manager.overview())
-
     # Engine status and commands, from any thread.
 
     def watch_engines(self, on_status: OnStatus) -> None:
@@ -359,7 +347,6 @@ class ModelHost:
                 self._compare_precisions()
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
-                self._release_when_idle()
                 if self._pool is not None:
                     self._pool.release_idle(_LINE_PROCESS_SECONDS)
             except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
@@ -388,8 +375,6 @@ class ModelHost:
             waits.append(self._last_used + _COMPARISON_SECONDS - now)
         if self._should_improve:
             waits.append(_BUSY_SECONDS if self._waits_for_machine else self._seconds_until_quiet())
-        if self._options.idle_release_seconds is not None and self._synthesizer is not None:
-            waits.append(self._last_used + self._options.idle_release_seconds - now)
         return max(_MIN_SLEEP_SECONDS, min(waits))
 
     def _is_provisional(self) -> bool:
@@ -509,9 +494,7 @@ def open_accelerated(
     return ModelHost(
         folder,
         replace(options, device=device.torch_name),
-        lambda on_change: EngineManager(
-            target, EngineStore(), modules=modules, wanted=wanted_by_stage(options.wanted_engines), on_change=on_change
-        ),
+        lambda on_change: EngineManager(target, EngineStore(), modules=modules, on_change=on_change),
         control=control,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.engines.ladder import choose, resource_shortage, status_of, why_not
 from studio.engines.manifest import FailureKind, FailureRecord
-from studio.engines.overview import CandidateView, StageView, Status, wanted_by_stage
+from studio.engines.overview import CandidateView, StageView, Status
 from studio.engines.stage import Stage
 from studio.messages import Message, wording
 from studio.model.measurements import Timing, Verification
@@ -30,25 +30,7 @@ def view(name: str, factor: float = 0.0, status: Status = Status.VERIFIED, *, re
 def test_highest_speedup_over_float32_is_chosen() -> None:
     views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REJECTED)]
     assert choose(views).name == "b"
-    assert choose(views, unfit=frozenset({"b"})).name == "a"
-
-
-def test_a_verified_engine_can_be_chosen_by_hand() -> None:
-    views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REJECTED)]
-    assert choose(views, wanted="a").name == "a"
-    assert choose(views, wanted="plain").name == "plain"
-    assert choose(views, wanted="c").name == "b", "its audio is wrong"
-    assert choose(views, wanted="a", unfit=frozenset({"a"})).name == "b"
-    assert str(why_not(views[2], views[1], wanted="a")) == "another engine was chosen by hand"
-    assert wanted_by_stage(("flow:a", "vocoder:", "odd")) == {"flow": "a"}
-
-
-def test_an_old_choice_of_tensorrt_holds_for_both_editions() -> None:
-    views = [view("plain", 1.0), view("tensorrt-rtx-float16", 2.0), view("tensorrt-float16", 3.0), view("b", 4.0)]
-    assert choose(views, wanted="tensorrt-float16").name == "tensorrt-float16"
-    assert choose(views[:2] + views[3:], wanted="tensorrt-float16").name == "tensorrt-rtx-float16"
-    assert choose(views[:2] + views[3:], wanted="tensorrt-rtx-float16").name == "tensorrt-rtx-float16"
-    assert choose([views[0], views[3]], wanted="tensorrt-float16").name == "b"
+    assert choose(views, excluded=frozenset({"b"})).name == "a"
 
 
 def test_gain_within_the_measurement_error_is_ignored() -> None:

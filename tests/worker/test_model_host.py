@@ -335,23 +335,6 @@ def test_requested_options_are_not_replaced(
     assert model.description.engines["speech_lm"] == "torch-float32"
 
 
-@pytest.mark.slow
-def test_idle_memory_is_released_and_the_next_line_loads_the_model(
-    open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
-) -> None:
-    model, _ = open_model(replace(OPTIONS, engines="plain", idle_release_seconds=0.1))
-    heard: list[EngineStatus] = []
-    model.watch_engines(heard.append)
-    wait_until(lambda: model._synthesizer is None)
-    assert {stage.in_use for stage in model.engines().stages} == {""}
-    wait_until(lambda: {stage.in_use for stage in heard[-1].stages} == {""})
-    chunks = model.stream(request_of, control=RequestControl())
-    assert np.abs(next(chunks).samples).max() > 0
-    assert model._synthesizer is not None
-    assert {stage.in_use for stage in heard[-1].stages} == {"torch-float32"}
-    chunks.close()
-
-
 LATER = EngineOptions(num_threads=1, engines="plain", compares_later=True)
 
 

@@ -147,7 +147,7 @@ def kept_text(view: CandidateView) -> str:
 def reason_text(view: CandidateView, stage: StageView) -> str:
     """Return why this engine is not used."""
     used = stage.choice if stage.switches_at_next_line else stage.current
-    return words_of(why_not(view, used, wanted=stage.wanted))
+    return words_of(why_not(view, used))
 
 
 def trial_text(overview: EngineStatus) -> str:
