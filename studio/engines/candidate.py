@@ -164,7 +164,7 @@ class EngineBackend(ABC):
 
     @abstractmethod
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        """Return the facts a build depends on besides those of ``facts_of``: library versions, shapes, calibration
+        """Return the facts a build depends on besides those of ``gather_facts``: library versions, shapes, calibration
         data.
 
         Called only where ``probe`` returned ``Available``.
@@ -194,7 +194,7 @@ def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, .
     return tuple(found)
 
 
-def references_of(candidates: Iterable[EngineBackend]) -> dict[Stage, EngineBackend]:
+def find_references(candidates: Iterable[EngineBackend]) -> dict[Stage, EngineBackend]:
     """Return the reference of each stage, which is its first candidate."""
     references: dict[Stage, EngineBackend] = {}
     for candidate in candidates:
@@ -202,7 +202,7 @@ def references_of(candidates: Iterable[EngineBackend]) -> dict[Stage, EngineBack
     return references
 
 
-def facts_of(candidate: EngineBackend, target: EngineTarget) -> dict[str, str]:
+def gather_facts(candidate: EngineBackend, target: EngineTarget) -> dict[str, str]:
     """Return everything a build of ``candidate`` depends on. Raises ``MissingModelFile``."""
     checkpoint = target.checkpoint
     settings = {

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable, facts_of
-from studio.engines.ladder import resource_shortage, status_of
+from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable, gather_facts
+from studio.engines.ladder import determine_status, resource_shortage
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import Manifest
 from studio.engines.overview import CandidateView
@@ -15,7 +15,7 @@ from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
 from studio.messages import Message, wording
-from studio.model.measurements import key_of
+from studio.model.measurements import record_key
 from studio.storage.disk import free_bytes
 
 
@@ -52,7 +52,7 @@ class CandidateState:
     def _facts(self) -> dict[str, str] | Message:
         """The facts of the cache key, or the reason why they are unavailable."""
         try:
-            return facts_of(self.candidate, self.target)
+            return gather_facts(self.candidate, self.target)
         except StudioError as error:
             return error.problem
 
@@ -63,7 +63,7 @@ class CandidateState:
     @cached_property
     def key(self) -> str:
         """The cache key; empty if the candidate is unusable here."""
-        return key_of(self.facts) if self.unusable is None else ""
+        return record_key(self.facts) if self.unusable is None else ""
 
     @cached_property
     def unusable(self) -> Message | None:
@@ -93,7 +93,7 @@ class CandidateState:
 
     def view(self) -> CandidateView:
         manifest = self.manifest
-        status, reason = status_of(
+        status, reason = determine_status(
             unusable=self.unusable,
             missing_resources=self.missing_resources() if manifest is None and self.unusable is None else None,
             manifest=manifest,
@@ -119,7 +119,7 @@ class CandidateState:
         )
 
 
-def candidate_states_of(
+def list_candidate_states(
     candidates: Iterable[EngineBackend], target: EngineTarget, store: EngineStore
 ) -> list[CandidateState]:
     """Return the states in the order of ``candidates``; the first of each stage is the reference."""

@@ -22,7 +22,7 @@ def choose(candidates: Sequence[CandidateView], *, excluded: frozenset[str] = fr
     return fastest if fastest.speedup >= MIN_ENGINE_SPEEDUP * max(1.0, reference.speedup) else reference
 
 
-def status_of(
+def determine_status(
     *,
     unusable: Message | None,
     missing_resources: Message | None,

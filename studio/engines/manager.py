@@ -16,7 +16,7 @@ from pathlib import Path
 
 import studio
 from studio.engines.candidate import MODULES, AnyStage, Available, EngineTarget, all_candidates
-from studio.engines.candidate_states import CandidateState, candidate_states_of
+from studio.engines.candidate_states import CandidateState, list_candidate_states
 from studio.engines.history import phase_history, remaining_seconds
 from studio.engines.ladder import choose, resource_shortage
 from studio.engines.library_errors import is_device_lost, is_out_of_memory
@@ -83,7 +83,7 @@ class EngineManager:
         self._has_low_priority = has_low_priority
         self._on_change = on_change
         self._was_disturbed = was_disturbed
-        self._states = candidate_states_of(all_candidates(modules), target, store)
+        self._states = list_candidate_states(all_candidates(modules), target, store)
         self._lock = threading.RLock()
         self._work: CurrentTrial | None = None
         # Held while suspensions change and the trial is commanded, so that a late resume cannot overtake a pause.
@@ -104,7 +104,7 @@ class EngineManager:
             return EngineStatus(
                 model_name=self.target.checkpoint.folder.name,
                 device=self.target.device,
-                stages=tuple(self._stage_view(stage) for stage in Stage if self._states_of(stage)),
+                stages=tuple(self._stage_view(stage) for stage in Stage if self._stage_states(stage)),
                 kept_bytes=self.store.num_bytes(),
                 limit_bytes=self.store.limit_bytes,
                 work=self._work,
@@ -113,7 +113,7 @@ class EngineManager:
             )
 
     def _stage_view(self, stage: Stage) -> StageView:
-        states = self._states_of(stage)
+        states = self._stage_states(stage)
         views = [state.view() for state in states]
         if (work := self._work) is not None and work.stage is stage:
             views = [
@@ -122,7 +122,7 @@ class EngineManager:
         choice = choose(views, excluded=frozenset(self._failed_to_open | self._too_large_now))
         return StageView(stage, choice.name, tuple(views))
 
-    def _states_of(self, stage: Stage) -> list[CandidateState]:
+    def _stage_states(self, stage: Stage) -> list[CandidateState]:
         return [state for state in self._states if state.candidate.stage is stage]
 
     def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> EngineStatus:
@@ -297,7 +297,7 @@ class EngineManager:
         next is opened. Free memory is checked on every call.
         """
         with self._lock:
-            self._too_large_now -= {state.key for state in self._states_of(stage)}
+            self._too_large_now -= {state.key for state in self._stage_states(stage)}
         while True:
             state, view = self._choice(stage)
             if view.status is not Status.VERIFIED:
@@ -315,7 +315,7 @@ class EngineManager:
     def _choice(self, stage: Stage) -> tuple[CandidateState, CandidateView]:
         with self._lock:
             view = self._stage_view(stage).choice
-        return next(state for state in self._states_of(stage) if state.candidate.name == view.name), view
+        return next(state for state in self._stage_states(stage) if state.candidate.name == view.name), view
 
     def _opened(self, state: CandidateState) -> AnyStage | None:
         manifest, title = state.manifest, state.title

@@ -119,7 +119,7 @@ def record_reference(
     trial_size: TrialSize,
     report: Callable[[Stage], None] = lambda _stage: None,
 ) -> ReferenceIO:
-    """Run the reference of each stage in turn, after passing the stage to ``report``. Raises load errors."""
+    """Run the reference of each stage, after passing the stage to ``report``. Raises load errors."""
     checkpoint = target.checkpoint
 
     def opened(stage: Stage) -> AnyStage:

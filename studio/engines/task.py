@@ -27,7 +27,7 @@ class TrialSize:
 
     Attributes:
         num_tokens: Length of the compared line in speech tokens (25 a second).
-        num_seeds: Number of further lines of that length whose output must be finite.
+        num_seeds: Number of other lines of that length whose output must be finite.
         num_rounds: Largest number of timing rounds.
         timing_seconds: No round starts after this time.
     """

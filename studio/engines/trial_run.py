@@ -16,7 +16,7 @@ from studio.engines.candidate import (
     EngineBackend,
     EngineTarget,
     all_candidates,
-    references_of,
+    find_references,
 )
 from studio.engines.library_errors import is_out_of_memory
 from studio.engines.machine import budget_bytes, empty_cache
@@ -117,7 +117,7 @@ def _run(task: TrialTask, progress: TrialProgress) -> Report:
     target = EngineTarget(open_checkpoint(task.model_folder), task.device, task.variant)
     candidates = all_candidates(task.modules)
     candidate = next(c for c in candidates if (c.stage, c.name) == (task.stage, task.name))
-    references = references_of(candidates)
+    references = find_references(candidates)
     reference = references[task.stage]
     progress.phases = (RECORDING, *(() if task.is_built else candidate.phases), VERIFYING, TIMING)
     reference_io = _reference_io(task, target, references, progress)

@@ -55,7 +55,7 @@ class StageBenchmark(ABC):
     def compare(self, engine: Any) -> Verification: ...
 
     def stays_finite(self, engine: Any) -> bool:  # noqa: ARG002 - not every stage can overflow
-        """Return whether the output stays finite on further lines, which are not recorded."""
+        """Return whether the output stays finite on other lines, which are not recorded."""
         return True
 
     @abstractmethod
@@ -126,14 +126,14 @@ class SpeechLMTrial(StageBenchmark):
         request, options = self.reference_io.speech_request(), self.checkpoint.speech_lm.sampling
         shifts = itertools.cycle(range(len(request.text_tokens)))
 
-        def speak() -> Iterator[int]:
-            """Speak another text with other random numbers in each round, because vLLM keeps states of earlier texts."""
+        def generate() -> Iterator[int]:
+            """Generate another text with other random numbers in each round, because vLLM keeps states of earlier texts."""
             shift = next(shifts)
             text = request.text_tokens[shift:] + request.text_tokens[:shift]
             # The sampler of synthesis: engines that sample themselves pass the scores of each token to any other.
             return engine.generate(replace(request, text_tokens=text), RepetitionAwareSampler(options, seed=shift))
 
-        return speak
+        return generate
 
 
 class FlowTrial(StageBenchmark):

@@ -121,7 +121,7 @@ def compare(wanted: Array, found: Array) -> Verification:
     )
 
 
-def key_of(facts: Mapping[str, str]) -> str:
+def record_key(facts: Mapping[str, str]) -> str:
     """Return the name of a record: the stage, the candidate's name and a hash of all facts."""
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     return f"{facts['stage']}-{facts['name']}-{digest[:20]}"
@@ -147,7 +147,7 @@ class Records:
 
         Without a stored record, the comparison is repeated at the next start.
         """
-        record = Record(key_of(facts), facts, now(), studio.__version__, verification, timing)
+        record = Record(record_key(facts), facts, now(), studio.__version__, verification, timing)
         try:
             if verification.is_finite:
                 record.write(self._path(facts))
@@ -160,7 +160,7 @@ class Records:
         return [record for record in found if record is not None]
 
     def _path(self, facts: Mapping[str, str]) -> Path:
-        return self._folder / f"{key_of(facts)}.json"
+        return self._folder / f"{record_key(facts)}.json"
 
 
 def _read(path: Path) -> Record | None:

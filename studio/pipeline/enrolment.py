@@ -138,7 +138,7 @@ def aligned_prompt_length(num_tokens: int, droppable_tokens: int, chunk_tokens: 
     """Return the prompt length with the best first hop.
 
     As few tokens as possible are dropped, and at most ``droppable_tokens``. It does not depend on the device, so that the
-    language model says the same for a seed.
+    language model generates the same tokens for a seed.
     """
     for dropped in range(droppable_tokens + 1):
         if -(num_tokens - dropped) % chunk_tokens in GPU_FIRST_HOPS_TOKENS:

@@ -3,7 +3,7 @@
 Decision: on a CPU, every stage uses all physical cores, one stage at a time. Reason: the language model is limited
 by memory bandwidth, flow and vocoder by arithmetic, and in measurements two thread pools on the same cores slowed
 each other down many times over. A small model uses one core. Reason: its products are so short that distributing them
-takes longer than computing them; the bundled model speaks a line in 0.68 of the time with one thread instead of two.
+takes longer than computing them; the bundled model synthesises a line in 0.68 of the time with one thread instead of two.
 Lines of a batch then run in several processes (``studio/worker/line_processes.py``).
 """
 

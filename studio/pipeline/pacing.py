@@ -247,7 +247,7 @@ def spare_seconds(
 ) -> float:
     """Return how long the language model may run ahead now without delaying a gapless start.
 
-    ``earliest_start_seconds`` is the time when the first chunk was ready. The stages run in turn, so no chunk is
+    ``earliest_start_seconds`` is the time when the first chunk was ready. The stages do not overlap, so no chunk is
     decoded while the language model runs ahead. If it runs ahead for L seconds, each chunk is delayed by L or by the
     work of the language model for that chunk, whichever is longer. Therefore L is limited only by the time that
     decoding needs.

@@ -152,8 +152,8 @@ class NetworkFigures:
     Attributes:
         latency_seconds, queue_seconds: Shares of the network and of the queue in the time to the first audio.
         real_time_factor: The other computer's, with the time in its queue.
-        delay_seconds: The longest delay of a further chunk on the network, compared with the first one: no gap is longer
-            because of the network.
+        delay_seconds: The longest delay of a later chunk on the network, compared with the first one. The network
+            lengthens no gap by more.
     """
 
     latency_seconds: float

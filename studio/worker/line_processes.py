@@ -1,6 +1,6 @@
 """Processes for the lines of a batch, beside the worker, where one process cannot use all cores.
 
-Decision: further processes. Reason: a small model spends much of its time in Python, and with two threads in one process
+Decision: more processes. Reason: a small model spends much of its time in Python, and with two threads in one process
 it runs as many lines per minute as with one. A large model uses all cores for one line.
 """
 

@@ -1,7 +1,7 @@
 """A loaded model whose engines are replaced by faster ones while it is in use.
 
 It starts with plain PyTorch, or with engines that were verified earlier. After five minutes without a request, or when
-asked, a background thread benchmarks further engines (``EngineOptions.engines``) and opens the faster ones for the next
+asked, a background thread benchmarks other engines (``EngineOptions.engines``) and opens the faster ones for the next
 request. It waits while the machine is busy, which would distort the measurements.
 """
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from studio.engines import machine
-from studio.engines.candidate import EngineTarget, facts_of
+from studio.engines.candidate import EngineTarget, gather_facts
 from studio.engines.gpu_support import fitting_build
 from studio.engines.history import phase_history, remaining_seconds
 from studio.engines.library_errors import is_device_lost, is_out_of_memory
@@ -23,7 +23,7 @@ from studio.engines.stage import Device
 from studio.engines.task import Step
 from studio.errors import OutOfMemory, UnusableSetting
 from studio.model.device_kind import DeviceKind
-from studio.model.measurements import Verification, key_of
+from studio.model.measurements import Verification, record_key
 
 LARGE = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 1, (8, 9), "580.65.06")
 SMALL = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 3060", 8, 12 << 30, 0, (8, 6), "580.65.06")
@@ -142,7 +142,7 @@ def test_key_changes_with_everything_that_makes_a_build_stale(target: EngineTarg
     fake = engine_fakes.Fake("a")
     on_card = replace(target, device=LARGE)
     keys = {
-        key_of(facts_of(candidate, one))
+        record_key(gather_facts(candidate, one))
         for candidate, one in (
             (fake, target),
             (fake, on_card),
@@ -155,7 +155,7 @@ def test_key_changes_with_everything_that_makes_a_build_stale(target: EngineTarg
     }
     assert len(keys) == 7
     within_branch = replace(on_card, device=replace(LARGE, driver="580.99.01"))
-    assert key_of(facts_of(fake, within_branch)) in keys
+    assert record_key(gather_facts(fake, within_branch)) in keys
     assert LARGE.identity == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
 
 

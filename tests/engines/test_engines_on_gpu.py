@@ -10,7 +10,7 @@ import torch
 from build_jobs import RecordingJob
 from graph_cases import checkpoint_of
 
-from studio.engines.candidate import EngineBackend, EngineTarget, Unusable, all_candidates, references_of
+from studio.engines.candidate import EngineBackend, EngineTarget, Unusable, all_candidates, find_references
 from studio.engines.machine import budget_bytes, gpus
 from studio.engines.reference_io import ReferenceIO, record_reference
 from studio.engines.task import TrialSize
@@ -28,7 +28,7 @@ CANDIDATES = all_candidates()
 @cache
 def recording_of(reference: Path, family: str) -> tuple[EngineTarget, ReferenceIO]:
     target = EngineTarget(checkpoint_of(reference, family), gpus()[0])
-    return target, record_reference(target, references_of(CANDIDATES), TRIAL_SIZE)
+    return target, record_reference(target, find_references(CANDIDATES), TRIAL_SIZE)
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda candidate: f"{candidate.stage.value}-{candidate.name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.engines.ladder import choose, resource_shortage, status_of, why_not
+from studio.engines.ladder import choose, determine_status, resource_shortage, why_not
 from studio.engines.manifest import FailureKind, FailureRecord
 from studio.engines.overview import CandidateView, StageView, Status
 from studio.engines.stage import Stage
@@ -68,7 +68,7 @@ def test_only_a_verified_candidate_replaces_the_loaded_one() -> None:
 
 def status(**facts: object) -> tuple[Status, str]:
     given: dict[str, object] = dict.fromkeys(("unusable", "missing_resources", "manifest", "attempts", "failed_now"))
-    found, reason = status_of(**{**given, "is_being_built": False, **facts})  # type: ignore[arg-type]
+    found, reason = determine_status(**{**given, "is_being_built": False, **facts})  # type: ignore[arg-type]
     return found, str(reason)
 
 

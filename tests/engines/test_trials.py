@@ -19,7 +19,7 @@ from studio.engines.candidate import (
     EngineTarget,
     Unusable,
     all_candidates,
-    references_of,
+    find_references,
 )
 from studio.engines.machine import processor
 from studio.engines.reference_io import ReferenceIO, as_tokens, read_reference, record_reference
@@ -38,7 +38,7 @@ from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 SECOND_GPU = torch.device("cuda", 1)
 TRIAL_SIZE = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
-REFERENCES = references_of(all_candidates())
+REFERENCES = find_references(all_candidates())
 
 
 def test_error_is_relative_to_the_reference() -> None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import torch
 
 from measurements.gpu.fastest import fastest_in_words
-from studio.engines.candidate import AnyStage, BuildJob, EngineBackend, EngineTarget, Unusable, references_of
+from studio.engines.candidate import AnyStage, BuildJob, EngineBackend, EngineTarget, Unusable, find_references
 from studio.engines.machine import budget_bytes, free_bytes
 from studio.engines.reference_io import ReferenceIO, random_tokens, streamed_mel
 from studio.engines.stage import Stage
@@ -67,7 +67,7 @@ class Exam:
             "name": candidate.name,
             "engine": candidate.engine,
             "precision": candidate.precision.value,
-            "is_reference": references_of(self.candidates)[candidate.stage] is candidate,
+            "is_reference": find_references(self.candidates)[candidate.stage] is candidate,
         }
         forget()
         free_before = free_bytes(self.target.device)

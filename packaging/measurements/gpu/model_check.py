@@ -35,7 +35,7 @@ from measurements.gpu.ratios import ROWS, compare, small
 from measurements.gpu.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
 from measurements.random_models.checkpoint import write_random_checkpoint
 from measurements.random_models.reference_sizes import released_plan
-from studio.engines.candidate import MODULES, EngineBackend, EngineTarget, all_candidates, references_of
+from studio.engines.candidate import MODULES, EngineBackend, EngineTarget, all_candidates, find_references
 from studio.engines.machine import device_named, free_bytes
 from studio.engines.memory_plan import CONTEXT_BYTES, GPU_STAGES, plan_memory
 from studio.engines.reference_io import read_reference, record_reference
@@ -103,7 +103,7 @@ class ModelCheck:
 
     def recording(self) -> Iterator[Entry]:
         """Record the float32 reference."""
-        made = record_reference(self._subject, references_of(self._candidates), self.extent)
+        made = record_reference(self._subject, find_references(self._candidates), self.extent)
         made.write(self._recording_path)
         yield {"num_tokens": len(made.speech_tokens)}
 
@@ -191,7 +191,7 @@ class ModelCheck:
 
     def _names(self) -> dict[Stage, str]:
         """The fastest verified candidates, or plain float32."""
-        references = references_of(self._candidates)
+        references = find_references(self._candidates)
         return {stage: reference.name for stage, reference in references.items()} | fastest(self.known)
 
     def _names_in_words(self) -> dict[str, str]:
