@@ -101,7 +101,7 @@ def cuda_streams(device: torch.device) -> StreamPool:
 
 def current_stream_id(device: torch.device) -> int:
     """Return an identifier of the stream that this thread queues work on, or 0 if ``device`` has no streams."""
-    return torch.cuda.current_stream(device).cuda_stream if DeviceKind(device.type).traits.has_streams else 0
+    return torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
 
 
 def set_device(device: torch.device) -> None:

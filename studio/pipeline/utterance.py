@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -81,17 +81,13 @@ class Utterance:
 
         Raise ``OffGridCut``, ``NoSpeechMade``, or any error of a stage.
         """
-        try:
-            with self._slot():
-                yield from self._decode_chunks(schedule)
-        finally:
-            self.feed.close()
-
-    def _decode_chunks(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
         flow = self.decoder.flow
-        flow_stream = flow.open_stream(self.voice.flow_state)
-        vocoder_stream = self.decoder.vocoder.open_stream(self.noise)
-        try:
+        with (
+            closing(self.feed),
+            self._slot(),
+            closing(flow.open_stream(self.voice.flow_state)) as flow_stream,
+        ):
+            vocoder_stream = self.decoder.vocoder.open_stream(self.noise)
             is_last = False
             while not is_last:
                 known = schedule.end_tokens + flow.lookahead_tokens
@@ -112,8 +108,6 @@ class Utterance:
                 schedule.advance()
                 yield samples
                 self.record_times()
-        finally:
-            flow_stream.close()
 
     def whole(self, speed: float = 1.0) -> torch.Tensor:
         """Return all samples (n,) in host memory, with full attention.
