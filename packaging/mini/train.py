@@ -32,7 +32,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from training.corpus.utterance import CorpusFailed
 from training.trainers.options import TrainingFailed, add_arguments, options_from
 
-STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm", "recognizer", "sound_recognizer")
+STAGES = (
+    "speaker_encoder",
+    "tokenizer",
+    "f0",
+    "vocoder",
+    "flow",
+    "speech_lm",
+    "recognizer",
+    "sound_recognizer",
+    "letter_sounds",
+)
 # Steps without training, which have separate options.
 MAKERS = {
     "teacher": "training.teacher.assembly",

@@ -1,0 +1,209 @@
+"""Training of a guesser that reads English words which are in no lexicon, such as names: letters to phonemes.
+
+It learns from misaki's American lexicons in the teacher's folder, which is ``--corpus`` here:
+
+    train.py letter_sounds --corpus TEACHER --minutes 60
+
+Decision: connectionist temporal classification with three places for each letter. Reason: one pass of a small network
+reads a word, and no alignment of letters and phonemes is needed. Alternative: a decoder with attention, which is
+slower, and repeats or omits parts of long words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from training.trainers.checkpoints import load_facts, load_weights
+from training.trainers.loop import Trainer, begin
+from training.trainers.optimizers import adam_and_muon
+from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.sound_recognizer import error_rate
+from training.trainers.tokenizer_network import Block, rms_norm
+
+STAGE = "letter_sounds"
+LETTERS = " 'abcdefghijklmnopqrstuvwxyz"  # the first fills words up to the length of the batch
+SYMBOLS = "_AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹɾʃʊʌʒʤʧˈˌθᵊᵻʔ"  # the first is the blank of the classification
+STRESS_MARKS = "ˈˌ"
+_PLACES_PER_LETTER = 3
+_MAX_LETTERS = 20
+_WORD = re.compile(r"[a-z']{2,20}")
+_VALIDATION_PERCENT = 4
+# Words with the same beginning are mostly forms of one word, and must be on the same side.
+_LETTERS_OF_FAMILY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    width: int = 160
+    num_blocks: int = 6
+    batch: int = 192
+    matrix_rate: float = 0.02
+    adam_rate: float = 0.002
+    weight_decay: float = 0.05
+    cool_down_share: float = 0.5
+    bfloat16: bool = True
+    num_words: int = 1500  # for validation
+
+
+class LetterSounds(nn.Module):
+    """From letters (batch, letters) to scores (batch, 3 * letters, symbols). The default sizes have 0.6 M weights."""
+
+    def __init__(self, *, width: int = 160, num_blocks: int = 6) -> None:
+        super().__init__()
+        self.letters = nn.Embedding(len(LETTERS), width)
+        self.places = nn.Parameter(0.02 * torch.randn(_PLACES_PER_LETTER, width))
+        self.blocks = nn.ModuleList(Block(width) for _ in range(num_blocks))
+        self.norm = nn.Parameter(torch.ones(width))
+        self.head = nn.Linear(width, len(SYMBOLS))
+
+    def forward(self, letters: torch.Tensor) -> torch.Tensor:
+        mask = (letters > 0).repeat_interleave(_PLACES_PER_LETTER, dim=1)[..., None]
+        x = (self.letters(letters)[:, :, None] + self.places).flatten(1, 2)
+        for block in self.blocks:
+            x = block(x * mask)
+        scores: torch.Tensor = self.head(rms_norm(x, self.norm))
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words and their phonemes, for training (in order of length) and for validation."""
+
+    train: tuple[tuple[str, str], ...]
+    validation: tuple[tuple[str, str], ...]
+
+
+def train(options: TrainingOptions) -> dict[str, float]:
+    """The validation values: shares of wrong words and symbols, with and without stress. Raise ``TrainingFailed``."""
+    settings = options.with_settings(Settings())
+    begin(options)
+    words = read_words(options.corpus)
+    facts = {"width": settings.width, "num_blocks": settings.num_blocks}
+    network = LetterSounds(**facts).to(options.device)
+    optimizers = adam_and_muon(
+        STAGE,
+        network,
+        matrices_in="blocks",
+        adam_rate=settings.adam_rate,
+        matrix_rate=settings.matrix_rate,
+        weight_decay=settings.weight_decay,
+    )
+    trainer = Trainer(
+        STAGE,
+        options,
+        networks={STAGE: network},
+        optimizers=optimizers,
+        averaged=(STAGE,),
+        facts=facts,
+        cool_down_share=settings.cool_down_share,
+        validate=_validation(network, words.validation[: settings.num_words]),
+        minutes_between_validations=10.0,
+    )
+    for _ in trainer.steps():
+        pairs = _words_of_similar_length(words.train, settings.batch, trainer.random)
+        loss = _loss(network, pairs, bfloat16=settings.bfloat16)
+        trainer.descend(loss, *optimizers, largest_gradient=1.0)
+        trainer.note(loss=loss)
+    return trainer.finish()
+
+
+def read_words(folder: Path) -> Words:
+    """Return the words of the lexicons in the teacher's ``folder``. Raise ``TrainingFailed`` if there are none."""
+    phonemes: dict[str, str] = {}
+    for name in ("us_silver", "us_gold"):  # gold is verified
+        path = folder / "misaki" / "data" / f"{name}.json"
+        if not path.is_file():
+            raise TrainingFailed(f"{path} is missing. Create the teacher's folder: train.py teacher --to FOLDER")
+        for word, found in json.loads(path.read_text("utf-8")).items():
+            usual = found["DEFAULT"] if isinstance(found, dict) else found
+            is_word = _WORD.fullmatch(word.lower()) and word[1:].islower() and usual and set(usual) <= set(SYMBOLS)
+            if is_word and len(usual) <= _PLACES_PER_LETTER * len(word):
+                phonemes[word.lower()] = usual
+    train_words: list[tuple[str, str]] = []
+    validation: list[tuple[str, str]] = []
+    for pair in sorted(phonemes.items()):
+        digest = hashlib.sha256(pair[0][:_LETTERS_OF_FAMILY].encode()).digest()
+        is_held_out = int.from_bytes(digest[:4], "big") % 100 < _VALIDATION_PERCENT
+        (validation if is_held_out else train_words).append(pair)
+    order = np.random.default_rng(0).permutation(len(validation))
+    train_words.sort(key=lambda pair: len(pair[0]))
+    return Words(tuple(train_words), tuple(validation[number] for number in order))
+
+
+def load_network(checkpoint: Path) -> LetterSounds:
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` without a checkpoint."""
+    network = LetterSounds(**{name: int(value) for name, value in load_facts(checkpoint).items()})
+    network.load_state_dict(load_weights(checkpoint, STAGE))
+    return network.eval()
+
+
+@torch.no_grad()
+def guessed(network: LetterSounds, words: list[str]) -> list[str]:
+    """Return the phonemes of ``words`` of lower-case letters and apostrophes."""
+    best = network(_letters(words).to(network.norm.device)).argmax(dim=-1).cpu().numpy()
+    found: list[str] = []
+    for word, row in zip(words, best, strict=True):
+        own = row[: _PLACES_PER_LETTER * len(word)]
+        changes = own[np.flatnonzero(np.diff(own, prepend=-1))]
+        found.append("".join(SYMBOLS[symbol] for symbol in changes if symbol))
+    return found
+
+
+def without_stress(phonemes: str) -> str:
+    return "".join(symbol for symbol in phonemes if symbol not in STRESS_MARKS)
+
+
+def _words_of_similar_length(
+    pairs: tuple[tuple[str, str], ...], number: int, random: np.random.Generator
+) -> list[tuple[str, str]]:
+    """Draw words that need little filling."""
+    among = min(len(pairs), 8 * number)
+    start = int(random.integers(len(pairs) - among + 1))
+    return [pairs[start + int(place)] for place in random.integers(among, size=number)]
+
+
+def _letters(words: list[str]) -> torch.Tensor:
+    letters = torch.zeros(len(words), max(map(len, words)), dtype=torch.long)
+    for row, word in enumerate(words):
+        letters[row, : len(word)] = torch.tensor([LETTERS.index(letter) for letter in word])
+    return letters
+
+
+def _loss(network: LetterSounds, pairs: list[tuple[str, str]], *, bfloat16: bool) -> torch.Tensor:
+    device = network.norm.device
+    letters = _letters([word for word, _ in pairs]).to(device)
+    with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+        scores = network(letters)
+    targets = torch.tensor([SYMBOLS.index(symbol) for _, phonemes in pairs for symbol in phonemes], device=device)
+    return F.ctc_loss(
+        scores.float().log_softmax(dim=-1).transpose(0, 1),
+        targets,
+        _PLACES_PER_LETTER * (letters > 0).sum(dim=1),
+        torch.tensor([len(phonemes) for _, phonemes in pairs], device=device),
+        zero_infinity=True,  # where equal symbols follow each other in a short word
+    )
+
+
+def _validation(network: LetterSounds, pairs: tuple[tuple[str, str], ...]) -> Callable[[], dict[str, float]]:
+    words, wanted = [word for word, _ in pairs], [phonemes for _, phonemes in pairs]
+
+    def validate() -> dict[str, float]:
+        found = guessed(network, words)
+        plain = [(without_stress(one), without_stress(other)) for one, other in zip(found, wanted, strict=True)]
+        return {
+            "wrong_words": float(np.mean([one != other for one, other in zip(found, wanted, strict=True)])),
+            "wrong_words_without_stress": float(np.mean([one != other for one, other in plain])),
+            "wrong_symbols_without_stress": float(np.mean([error_rate(one, other) for one, other in plain])),
+        }
+
+    return validate
