@@ -138,6 +138,7 @@ def _status(arguments: argparse.Namespace, _command_context: CommandContext) -> 
     print(f"head      {here.address}")
     print(f"nodes     {state.nodes}, with {state.cores:g} cores and {state.gpus:g} GPUs")
     print(f"workers   {replicas}")
+    print(f"metrics   {', '.join(state.metrics_urls)}, of Ray")
     return 0
 
 

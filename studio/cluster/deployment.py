@@ -29,13 +29,17 @@ _POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """State of a cluster. ``replicas`` counts the replicas by state, such as RUNNING."""
+    """State of a cluster.
+
+    ``replicas`` counts the replicas by state, such as RUNNING. ``metrics_urls`` are Ray's own metrics on each node.
+    """
 
     nodes: int
     cores: float
     gpus: float
     status: str
     replicas: dict[str, int]
+    metrics_urls: tuple[str, ...]
 
 
 def deployment_file(options: ClusterOptions, port: int) -> dict[str, Any]:
@@ -74,12 +78,16 @@ def cluster_state(address: str) -> ClusterState:
         resources = ray.cluster_resources()
         served = serve.status().applications.get(APPLICATION)
         replicas = {} if served is None else served.deployments[REPLICA].replica_states
+        nodes = [node for node in ray.nodes() if node["Alive"]]
         return ClusterState(
-            nodes=sum(node["Alive"] for node in ray.nodes()),
+            nodes=len(nodes),
             cores=resources.get("CPU", 0.0),
             gpus=resources.get("GPU", 0.0),
             status="NOT_SERVING" if served is None else str(served.status.value),
             replicas={str(getattr(state, "value", state)): number for state, number in replicas.items()},
+            metrics_urls=tuple(
+                f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics" for node in nodes
+            ),
         )
 
 

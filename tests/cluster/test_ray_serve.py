@@ -244,6 +244,8 @@ def test_the_command_starts_describes_and_ends_a_cluster(tmp_path: Path) -> None
         assert answer.status_code == 200, answer.text
         state = json.loads(timbre("status", "--json").stdout)
         assert (state["nodes"], state["status"], state["replicas"]) == (1, "RUNNING", {"RUNNING": 1})
+        (metrics_url,) = state["metrics_urls"]
+        assert "ray_" in httpx2.get(metrics_url, timeout=60).text
     finally:
         stopped = timbre("stop")
     assert stopped.returncode == 0, stopped.stderr
