@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
-from window_bench import MODEL, Bench, clip_of_noise
+from window_bench import Bench, clip_of_noise
 
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
@@ -44,7 +43,8 @@ def visible(bench: Bench, kind: type) -> Any:
     return next(found for found in window.findChildren(kind) if found.isVisible())
 
 
-def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
+@pytest.mark.slow
+def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
 
     # Drops a recording, looks at what the doctor says, and makes a voice of it.
@@ -61,8 +61,8 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     assert field is not None
     QTest.keyClicks(field, "he harbour was quiet.")
     bench.trigger("speak.line")
-    bench.until(lambda: bench.lines[0].chosen_take is not None, seconds)
-    bench.until(lambda: not bench.session.playback.player.is_playing, seconds)
+    bench.until(lambda: bench.lines[0].chosen_take is not None)
+    bench.until(lambda: not bench.session.playback.player.is_playing)
     first = bench.lines[0].chosen_take
     assert first is not None
     np.testing.assert_array_equal(bench.card.heard, bench.session.editor.project.samples_of(first))
@@ -73,8 +73,8 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     style.activated.emit(style.currentIndex())
     assert bench.lines[0].style == LineStyle(preset="emotion.happy")
     bench.trigger("speak.line")
-    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2, seconds)
-    bench.until(lambda: not bench.session.playback.player.is_playing and bench.session.queue.current is None, seconds)
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2)
+    bench.until(lambda: not bench.session.playback.player.is_playing and bench.session.queue.current is None)
     bench.trigger("edit.undo")
     assert bench.lines[0].style.is_plain
     bench.trigger("play.previous_take")
@@ -91,20 +91,8 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     dialog = visible(bench, ExportDialog)
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
-    bench.until(lambda: list(out.rglob("*.wav")), seconds)
+    bench.until(lambda: list(out.rglob("*.wav")))
     (file,) = out.rglob("*.wav")
     exported, rate = soundfile.read(file, dtype="float32")
     assert rate == 24_000
     np.testing.assert_allclose(exported, bench.session.editor.project.samples_of(first), atol=1.1 / 32_768)
-
-
-@pytest.mark.slow
-def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -> None:
-    journey(bench, tmp_path, seconds=30)
-
-
-@pytest.mark.slow
-def test_the_same_with_a_real_model_in_a_process_of_its_own(make_bench: Callable[..., Any], tmp_path: Path) -> None:
-    from studio.worker.process import WorkerProcess
-
-    journey(make_bench(start_worker=WorkerProcess, model=MODEL), tmp_path, seconds=400)

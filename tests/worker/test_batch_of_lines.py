@@ -24,8 +24,7 @@ from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceRefere
 from studio.worker.client import WorkerClient
 from studio.worker.model_host import ModelHost
 
-MODELS = [noise_models.V2, noise_models.V3]
-NUM_LINES = 6
+NUM_LINES = 4
 
 
 class OneEngineManager:
@@ -62,13 +61,6 @@ class OneEngineManager:
 
     def clear(self, keys: Collection[str] | None = None) -> int:
         return 0
-
-
-@pytest.fixture(params=MODELS, ids=lambda folder: folder.name)
-def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
-    path: Path = request.param
-    return path
 
 
 @pytest.fixture
@@ -115,7 +107,11 @@ def spoken(folder: Path, requests: list[SynthesisRequest], *, in_batch: bool) ->
 
 
 @pytest.mark.slow
-def test_concurrent_lines_equal_sequential_ones(folder: Path, reference: Path, lines_met: list[int]) -> None:
+def test_concurrent_lines_equal_sequential_ones(
+    tmp_path: Path, reference: Path, lines_met: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    folder = noise_models.V3
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
     requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(NUM_LINES)]
     together = spoken(folder, requests, in_batch=True)
