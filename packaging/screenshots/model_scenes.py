@@ -25,7 +25,7 @@ _MACHINE = MachineFacts(
     32 * _GIB,
     21 * _GIB,
     412_000_000_000,
-    Gpu("NVIDIA GeForce RTX 4070", 12 * _GIB, "580.95"),
+    Gpu("NVIDIA GeForce RTX 4070", 12 * _GIB, "580.95", 12 * _GIB),
 )
 _DOWNLOAD = Progress(
     Phase.RECEIVING, "flow.pt", 612_000_000, 1_329_116_148, 1_694_000_000, 4_438_935_000, 11_400_000.0, 241.0

@@ -3733,6 +3733,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装 {library}（pip install &apos;timbre-studio[{extra}]&apos;）</translation>
     </message>
     <message>
+        <source>{missing} of {all} voices have no recording</source>
+        <translation>{all} 个音色中有 {missing} 个没有录音</translation>
+    </message>
+    <message>
         <source>{model} is not available from {sources}.</source>
         <translation>{sources} 不提供 {model}。</translation>
     </message>
@@ -4927,10 +4931,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{gpu}; not usable by PyTorch</source>
         <translation>{gpu}；PyTorch 无法使用</translation>
-    </message>
-    <message>
-        <source>{missing} of {all} lack their recording</source>
-        <translation>共 {all} 个音色，{missing} 个缺少录音</translation>
     </message>
     <message>
         <source>{name} is bundled with the program and is not downloaded.</source>

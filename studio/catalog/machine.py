@@ -24,9 +24,12 @@ _MIN_MEMORY_BYTES = 5 << 30
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
+    """An NVIDIA GPU, with its memory now."""
+
     name: str
     memory_bytes: int
     driver: str
+    free_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class MachineFacts:
     memory_bytes: int
     free_memory_bytes: int
     free_disk_bytes: int
-    gpu: Gpu | None
+    gpu: Gpu | None  # the one with the most memory
 
 
 def probe_machine() -> MachineFacts:
@@ -48,41 +51,33 @@ def probe_machine() -> MachineFacts:
         memory_bytes=memory.total,
         free_memory_bytes=memory.available,
         free_disk_bytes=free_bytes(models_folder()),
-        gpu=_nvidia_gpu(),
+        gpu=max(list_gpus(), key=lambda gpu: gpu.memory_bytes, default=None),
     )
 
 
-def _nvidia_gpu() -> Gpu | None:
-    """Return the NVIDIA GPU with the most memory, or None."""
-    return parse_gpus(_query_gpus("name,memory.total,driver_version"))
-
-
-def _query_gpus(fields: str) -> str:
-    """Return the CSV lines of ``nvidia-smi``; empty without the program or a GPU."""
+def list_gpus() -> tuple[Gpu, ...]:
+    """Return the NVIDIA GPUs. Takes up to several seconds, because the driver is queried."""
     program = shutil.which("nvidia-smi")
     if program is None:
-        return ""
-    command = [program, f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+        return ()
+    command = [program, "--query-gpu=memory.total,memory.free,driver_version,name", "--format=csv,noheader,nounits"]
     try:
-        return subprocess.run(  # noqa: S603 - the driver's own program
+        answer = subprocess.run(  # noqa: S603 - the driver's own program
             command, capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
-        ).stdout
+        )
     except (OSError, subprocess.SubprocessError):
-        return ""
+        return ()
+    return parse_gpus(answer.stdout)
 
 
-@dataclass(frozen=True, slots=True)
-class GpuMemory:
-    """A GPU that can be chosen, with its memory now."""
-
-    name: str
-    free_bytes: int
-    memory_bytes: int
-
-
-def list_gpus() -> tuple[GpuMemory, ...]:
-    """Return the NVIDIA GPUs. Takes up to several seconds, because the driver is queried."""
-    return parse_gpu_memory(_query_gpus("memory.free,memory.total,name"))
+def parse_gpus(output: str) -> tuple[Gpu, ...]:
+    """Return the GPUs in the CSV lines of ``nvidia-smi``. A GPU that does not report its memory is omitted."""
+    rows = [[part.strip() for part in line.split(",", 3)] for line in output.splitlines()]
+    return tuple(
+        Gpu(row[3], int(row[0]) * _MEBIBYTE, row[2], int(row[1]) * _MEBIBYTE)
+        for row in rows
+        if len(row) == 4 and row[0].isdigit() and row[1].isdigit()
+    )
 
 
 def process_memory_bytes(pid: int) -> int | None:
@@ -93,27 +88,6 @@ def process_memory_bytes(pid: int) -> int | None:
     except psutil.Error:
         return None
     return total
-
-
-def parse_gpu_memory(output: str) -> tuple[GpuMemory, ...]:
-    """Return the GPUs in the CSV lines of ``nvidia-smi``."""
-    found = []
-    for line in output.splitlines():
-        free, total, name = (*(part.strip() for part in line.split(",", 2)), "", "")[:3]
-        if free.isdigit() and total.isdigit() and name:
-            found.append(GpuMemory(name, int(free) * _MEBIBYTE, int(total) * _MEBIBYTE))
-    return tuple(found)
-
-
-def parse_gpus(output: str) -> Gpu | None:
-    """Return the GPU with the most memory in the CSV lines of ``nvidia-smi``, or None."""
-    gpus = []
-    for line in output.splitlines():
-        name, _, rest = line.partition(",")
-        memory, _, driver = rest.partition(",")
-        if memory.strip().isdigit():
-            gpus.append(Gpu(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
-    return max(gpus, key=lambda gpu: gpu.memory_bytes, default=None)
 
 
 # Smaller than the later models, but neither better nor able to stream exactly. It is not recommended.

@@ -175,8 +175,8 @@ class PartialFile:
     def use_origin(self, host: str, *, is_verified: bool) -> None:
         """Continue with bytes from ``host``.
 
-        Servers name versions differently. If the content is verified by its SHA-256, the bytes of another server are
-        kept nevertheless.
+        Servers name versions differently. If the content is verified by its SHA-256, bytes from the previous server are
+        kept even so; the SHA-256 decides.
         """
         if self._origin != host and is_verified:
             self.etag = ""

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from studio.audio.files import read_audio
+from studio.cli.checks import check_values
 from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_command, add_model_option, model_folder, voice_reference
 from studio.cli.progress import print_message
 from studio.errors import UnreadableText, type_of_code
 from studio.messages import printable
 from studio.project.importing.script_file import read_tables
-from studio.take_checks.records import Problem, TakeCheck, Verdict, WordTime
+from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import CheckRequest, Strictness
 from studio.take_checks.sentences import problem_phrase
 from studio.take_checks.service import TakeCheckService
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             check = future.result()
             status = max(status, _STATUS[check.verdict])
             if arguments.json:
-                facts = as_json(check)
+                facts = check_values(check)
                 print(
                     json.dumps({"file": str(item.path), **facts} if is_list else facts, ensure_ascii=False), flush=True
                 )
@@ -85,37 +85,6 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     finally:
         client.close()
     return status
-
-
-def as_json(check: TakeCheck) -> dict[str, Any]:
-    """Return a check for JSON. Keys are never removed or renamed."""
-    return {
-        "verdict": check.verdict.value,
-        "problems": [_problem_json(problem) for problem in check.problems],
-        "similarity": _rounded(check.similarity),
-        "word_error_rate": _rounded(check.word_error_rate),
-        "words": [_word_json(word) for word in check.words],
-        "recognizer": check.recognizer or None,
-        "error_code": check.error_code or None,
-    }
-
-
-def _problem_json(problem: Problem) -> dict[str, Any]:
-    return {
-        "kind": problem.kind.value,
-        "from_seconds": round(problem.from_seconds, 3),
-        "to_seconds": round(problem.to_seconds, 3),
-        "text": problem.text,
-        "confidence": round(problem.confidence, 3),
-    }
-
-
-def _word_json(word: WordTime) -> dict[str, Any]:
-    return {"text": word.text, "from_seconds": round(word.from_seconds, 3), "to_seconds": round(word.to_seconds, 3)}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
 
 
 def _submitted(

@@ -42,29 +42,39 @@ def check_policy(arguments: argparse.Namespace) -> CheckPolicy | None:
     )
 
 
-def check_values(line: LineCheck) -> dict[str, Any]:
+def check_values(check: TakeCheck) -> dict[str, Any]:
     """Return a check for the JSON output. Keys are never removed or renamed."""
-    check = line.check
     return {
         "verdict": check.verdict.value,
         "problems": [
             {
                 "kind": problem.kind.value,
-                "from_seconds": problem.from_seconds,
-                "to_seconds": problem.to_seconds,
+                "from_seconds": round(problem.from_seconds, 3),
+                "to_seconds": round(problem.to_seconds, 3),
                 "text": problem.text,
-                "confidence": problem.confidence,
+                "confidence": round(problem.confidence, 3),
             }
             for problem in check.problems
         ],
-        "similarity": check.similarity,
-        "word_error_rate": check.word_error_rate,
-        "recognizer": check.recognizer,
-        "error_code": check.error_code,
-        "accepted": check.is_accepted,
-        "seed": line.seed,
-        "retries": line.num_retries,
+        "similarity": _rounded(check.similarity),
+        "word_error_rate": _rounded(check.word_error_rate),
+        "words": [
+            {"text": word.text, "from_seconds": round(word.from_seconds, 3), "to_seconds": round(word.to_seconds, 3)}
+            for word in check.words
+        ],
+        "recognizer": check.recognizer or None,
+        "error_code": check.error_code or None,
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def line_check_values(line: LineCheck) -> dict[str, Any]:
+    """Return the check of a line that was spoken, with the seed and the number of retries of its best take."""
+    retries = {"seed": line.seed, "retries": line.num_retries}
+    return {**check_values(line.check), "accepted": line.check.is_accepted, **retries}
 
 
 def check_warning(check: TakeCheck) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio import paths
-from studio.cli.checks import check_policy, check_values, check_warning
+from studio.cli.checks import check_policy, check_warning, line_check_values
 from studio.cli.command_context import CommandContext
 from studio.cli.dubbing import fit_speech, fit_takes, retake_warnings, time_warnings, times_as_json
 from studio.cli.export_options import add_export_options, book_details, chosen_settings, fit_options, resolve_output
@@ -385,7 +385,7 @@ def _as_json(
             {"line": number, "code": error.code, "message": str(error)} for number, error in sorted(failed.items())
         ],
         "warnings": [f"{code}: {warning}" for code, warning in warnings],
-        "checks": [{"line": number, **check_values(line)} for number, line in sorted(line_checks.items())],
+        "checks": [{"line": number, **line_check_values(line)} for number, line in sorted(line_checks.items())],
         **(times_as_json(result) if plan.settings.at_times else {}),
     }
     return json.dumps(values, ensure_ascii=False)

@@ -19,7 +19,7 @@ from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.catalog.language_check import language_error, models_speaking, unlearned_language
-from studio.cli.checks import check_values, check_warning
+from studio.cli.checks import check_warning, line_check_values
 from studio.cli.command_context import CommandContext
 from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_destination
 from studio.cli.options import engine_options
@@ -354,5 +354,5 @@ def _values(
         "promised_start_seconds": result.promised_start_seconds,
         "play_start_seconds": result.play_start_seconds,
         "underruns": result.num_underruns,
-        "check": None if line_check is None else check_values(line_check),
+        "check": None if line_check is None else line_check_values(line_check),
     }

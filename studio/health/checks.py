@@ -389,7 +389,7 @@ def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
         return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
-        found = wording("{missing} of {all} lack their recording", missing=missing, all=len(voices))
+        found = wording("{missing} of {all} voices have no recording", missing=missing, all=len(voices))
         return Check(subject, CheckVerdict.LIMITED, found, wording("Remove and add them again."))
     return Check(subject, CheckVerdict.FINE, wording("{count} in the library", count=len(voices)))
 

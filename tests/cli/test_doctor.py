@@ -108,7 +108,7 @@ def test_voices_without_recordings_are_reported(timbre: Terminal, clip: Path) ->
     voice = timbre.library.add(clip, "Anna").voice
     assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 in the library"
     voice.clip.unlink()
-    assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 of 1 lack their recording"
+    assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 of 1 voices have no recording"
     (timbre.folder / "data" / "voices" / "library.sqlite3").write_bytes(b"nonsense" * 1000)
     assert "damaged" in check(timbre("doctor", "--json"), "voices")["finding"]
 
@@ -150,7 +150,7 @@ def test_the_report_does_not_contain_the_user_name(
 
 @pytest.mark.usefixtures("without_engines")
 def test_a_gpu_that_pytorch_cannot_use_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    card = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
+    card = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1", 12 << 30)
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     found = check(timbre("doctor", "--json"), "graphics card")
@@ -195,7 +195,7 @@ def test_build_and_driver_that_the_gpu_needs_are_named(
     finding: str,
     remedy: str,
 ) -> None:
-    card = Gpu("NVIDIA card", 8 << 30, driver)
+    card = Gpu("NVIDIA card", 8 << 30, driver, 8 << 30)
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     device = Device(DeviceKind.CUDA, "NVIDIA card", 8, 8 << 30, 0, capability, driver)
@@ -218,7 +218,7 @@ def test_build_and_driver_that_the_gpu_needs_are_named(
 def test_driver_that_is_too_old_for_the_installed_pytorch_is_the_reason(
     timbre: Terminal, monkeypatch: pytest.MonkeyPatch, torch_version: str, driver: str, remedy: str
 ) -> None:
-    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, Gpu("NVIDIA card", 8 << 30, driver))
+    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, Gpu("NVIDIA card", 8 << 30, driver, 8 << 30))
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     answer = {"torch": torch_version, "onnxruntime": "1", "gpus": [], "unsupported": []}
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
@@ -229,7 +229,7 @@ def test_driver_that_is_too_old_for_the_installed_pytorch_is_the_reason(
 
 def test_gpu_without_memory_in_pages_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest line that fits without pages is shown as well."""
-    card = Gpu("NVIDIA card", 2 << 30, "580.95.05")
+    card = Gpu("NVIDIA card", 2 << 30, "580.95.05", 2 << 30)
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     device = asdict(Device(DeviceKind.CUDA, "NVIDIA card", 8, 2 << 30, 0, (8, 6), card.driver)) | {"kind": "cuda"}
@@ -256,7 +256,7 @@ def test_gpu_without_memory_in_pages_is_reported(timbre: Terminal, monkeypatch: 
 def test_what_fits_on_the_gpu_is_told(
     timbre: Terminal, monkeypatch: pytest.MonkeyPatch, gpu_bytes: int, verdict: str, words: str
 ) -> None:
-    card = Gpu("NVIDIA card", gpu_bytes, "580.95.05")
+    card = Gpu("NVIDIA card", gpu_bytes, "580.95.05", gpu_bytes)
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     found = check(timbre("doctor", "--json"), "model studio-mini")

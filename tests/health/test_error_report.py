@@ -10,7 +10,7 @@ from studio.catalog.machine import Gpu, MachineFacts
 from studio.errors import VoiceNotFound
 from studio.health.error_report import error_report
 
-_GPU = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
+_GPU = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1", 12 << 30)
 _MACHINE = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 400 << 30, _GPU)
 
 

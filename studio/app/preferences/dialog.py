@@ -29,7 +29,7 @@ from studio.app.preferences.editors import DeviceEditor, ProcessorEditor, Settin
 from studio.app.widgets.controls import text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.catalog.machine import GpuMemory, list_gpus
+from studio.catalog.machine import Gpu, list_gpus
 from studio.errors import StudioError
 from studio.setting_kinds import Page, Setting
 from studio.settings import PAGE_TITLES, SETTINGS
@@ -217,7 +217,7 @@ class PreferencesDialog(QDialog):
                 if isinstance(editor, DeviceEditor):
                     editor.set_names(names)
 
-    def _show_gpus(self, gpus: tuple[GpuMemory, ...]) -> None:
+    def _show_gpus(self, gpus: tuple[Gpu, ...]) -> None:
         for page in self.pages.values():
             for editor in page.editors.values():
                 if isinstance(editor, ProcessorEditor):

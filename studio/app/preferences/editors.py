@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.models.model_text import memory_text
-from studio.catalog.machine import GpuMemory
+from studio.catalog.machine import Gpu
 from studio.setting_kinds import (
     AudioFileSetting,
     BoolSetting,
@@ -206,11 +206,11 @@ class ProcessorEditor(SettingEditor):
 
     def __init__(self, setting: ProcessorSetting) -> None:
         self._box = _ignore_wheel(QComboBox())
-        self._gpus: Sequence[GpuMemory] = ()
+        self._gpus: Sequence[Gpu] = ()
         self._fill(setting.default)
         super().__init__(setting, self._box, value=self._chosen, show=self._fill, edited=self._box.currentIndexChanged)
 
-    def set_gpus(self, gpus: Sequence[GpuMemory]) -> None:
+    def set_gpus(self, gpus: Sequence[Gpu]) -> None:
         """List the GPUs of this computer."""
         self._gpus = gpus
         self.set_value(self._chosen())

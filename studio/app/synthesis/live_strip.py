@@ -17,7 +17,7 @@ from studio.app.synthesis.queue import SynthesisJob
 from studio.app.theme.sizes import GRID
 from studio.app.widgets.controls import icon_button
 from studio.app.widgets.elided_label import ElidedLabel
-from studio.catalog.machine import GpuMemory, list_gpus, process_memory_bytes
+from studio.catalog.machine import Gpu, list_gpus, process_memory_bytes
 from studio.pipeline.request import SynthesisReport
 from studio.settings import SHOWS_LIVE_FIGURES
 
@@ -89,7 +89,7 @@ class MemoryFigures:
     """Memory of the worker's processes, and of the GPU that they use."""
 
     worker_bytes: int | None
-    gpu: GpuMemory | None
+    gpu: Gpu | None
 
 
 class LiveFigures(QObject):

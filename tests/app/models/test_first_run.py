@@ -32,7 +32,7 @@ from studio.settings import MODEL as MODEL_IN_USE
 
 GIB = 1 << 30
 PLAIN = MachineFacts("A processor", 2, 8 * GIB, 5 * GIB, 100 * GIB, None)
-CARD = Gpu("NVIDIA GeForce RTX 4070", 12 * GIB, "580.1")
+CARD = Gpu("NVIDIA GeForce RTX 4070", 12 * GIB, "580.1", 12 * GIB)
 
 
 @pytest.fixture
@@ -317,9 +317,9 @@ def test_a_gpu_with_enough_memory_gets_the_newest_model_and_other_computers_the_
 
 
 def test_gpus_are_read_from_the_output_of_the_driver() -> None:
-    output = "NVIDIA GeForce GT 1030, 2048, 580.1\nNVIDIA GeForce RTX 4070, 12288, 580.1\n"
-    assert parse_gpus(output) == CARD
-    assert parse_gpus("No devices were found") is None
+    output = "[N/A], [N/A], 580.1, broken\n12288, 12288, 580.1, NVIDIA GeForce RTX 4070\n"
+    assert parse_gpus(output) == (CARD,)
+    assert parse_gpus("No devices were found") == ()
     assert probe_machine().num_cores >= 1
 
 

@@ -89,7 +89,7 @@ def test_the_page_describes_the_models_without_network_requests(models: PageBenc
 
 
 def test_the_recommended_model_says_why(make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = MachineFacts("A processor", 2, 8 << 30, 5 << 30, 100 << 30, Gpu("RTX 4070", 12 << 30, "580"))
+    facts = MachineFacts("A processor", 2, 8 << 30, 5 << 30, 100 << 30, Gpu("RTX 4070", 12 << 30, "580", 12 << 30))
     monkeypatch.setattr("studio.app.models.models_page.probe_machine", lambda: facts)
     models = PageBench(make_bench())
     models.bench.until(models.card._advice.text)

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.app.preferences.dialog import PreferencesDialog
-from studio.catalog.machine import parse_gpu_memory
+from studio.catalog.machine import parse_gpus
 from studio.errors import NoAudioDevice
 from studio.setting_kinds import Page
 from studio.settings import (
@@ -245,7 +245,7 @@ def test_the_dialog_opens_without_audio_devices(settings: Settings, qtbot: QtBot
 def test_the_model_runs_on_a_device_from_a_list(
     settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gpus = parse_gpu_memory("11000, 12288, NVIDIA GeForce RTX 4070\n[N/A], 1, broken\n")
+    gpus = parse_gpus("12288, 11000, 580.1, NVIDIA GeForce RTX 4070\n[N/A], 1, 580.1, broken\n")
     monkeypatch.setattr("studio.app.preferences.dialog.list_gpus", lambda: gpus)
     settings[DEVICE] = "cuda:1"  # typed in an earlier version
     dialog = PreferencesDialog(settings, lambda _: ())

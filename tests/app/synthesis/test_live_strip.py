@@ -11,7 +11,7 @@ from window_bench import Bench
 
 from studio.app.synthesis import live_strip
 from studio.app.synthesis.live_strip import LiveStrip
-from studio.catalog.machine import GpuMemory
+from studio.catalog.machine import Gpu
 from studio.pipeline.request import Mode, NetworkFigures, SynthesisReport
 from studio.project.changes import EditLines
 from studio.settings import SHOWS_LIVE_FIGURES
@@ -82,7 +82,7 @@ def test_nothing_is_built_or_measured_until_it_is_opened(
 
 def test_memory_of_the_gpu_in_use_is_shown(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     gib = 1 << 30
-    gpus = (GpuMemory("A", gib, 8 * gib), GpuMemory("B", 18 * gib, 24 * gib))
+    gpus = (Gpu("A", 8 * gib, "580", gib), Gpu("B", 24 * gib, "580", 18 * gib))
     monkeypatch.setattr(live_strip, "list_gpus", lambda: gpus)
     strip = LiveStrip()
     strip.show_memory(live_strip._memory(None, "cuda:1"))
