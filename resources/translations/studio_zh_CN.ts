@@ -4709,10 +4709,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{file} 在导出后损坏。</translation>
     </message>
     <message>
-        <source>{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory</source>
-        <translation>{gpu}；其驱动不支持按页映射显存（{reason}），因此台词需要更多显存</translation>
-    </message>
-    <message>
         <source>{host} received too many requests from this computer (status {status}).</source>
         <translation>本机向 {host} 发出的请求过多（状态码 {status}）。</translation>
     </message>
@@ -5283,10 +5279,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
-    </message>
-    <message>
-        <source>Update the NVIDIA driver.</source>
-        <translation>请更新 NVIDIA 驱动。</translation>
     </message>
     <message>
         <source>Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.</source>

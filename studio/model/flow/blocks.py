@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import torch
 
-from studio.model.flow.caches import CacheBlock, CacheBudget, CacheKind, CacheLayout, StageCache
+from studio.model.flow.caches import CacheBudget, CacheKind, CacheLayout, StageCache
 from studio.model.flow.model import FlowModel, PromptTensors
 from studio.model.flow.network import EncoderContext
 
@@ -87,17 +87,13 @@ class FlowCaches:
             and self.estimator.make_room(num_frames, budget, model.device)
         )
 
-    def make_prompt_room(self, num_tokens: int, model: FlowModel, state: dict[str, torch.Tensor] | None = None) -> bool:
-        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of
-        voices. ``state`` are the estimator's tensors if they have been allocated.
-        """
+    def make_prompt_room(self, num_tokens: int, model: FlowModel) -> bool:
+        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of voices."""
         num_frames = model.config.frames_per_token * num_tokens
-        if state is not None:
-            self.estimator.blocks.append(CacheBlock(self.estimator.kind, state, 0, num_frames))
         return num_tokens == 0 or (
             self.tokens.add_block(num_tokens, None, model.device)
             and self.frames.add_block(num_frames, None, model.device)
-            and (state is not None or self.estimator.add_block(num_frames, None, model.device))
+            and self.estimator.add_block(num_frames, None, model.device)
         )
 
     def decode_at_once(

@@ -277,7 +277,7 @@ class CachedFlowDecoder:
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
         self.max_concurrent_lines = max_concurrent_streams(
-            self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES, USUAL_LINE_TOKENS)
+            self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES)
         )
 
     @classmethod
@@ -367,20 +367,14 @@ class CachedFlowDecoder:
     def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
         """Allocate caches for a prompt in the fastest form that leaves budget for speech, or return None."""
         for kind in CacheKind:
-            if not self._has_budget_for(kind, num_tokens):
+            if self._bytes_of(kind, num_tokens) > self.budget.total_bytes:
                 continue
             caches = FlowCaches.empty(self._layouts, kind, self._model.noise, self._cache_dtype)
-            if self._make_prompt_room(caches, num_tokens):
+            if caches.make_prompt_room(num_tokens, self._model):
                 return caches
         return None
 
-    def _has_budget_for(self, kind: CacheKind, num_prompt_tokens: int) -> bool:
-        """Return whether the budget suffices for a prompt and a usual line."""
-        return self._bytes_of(kind, num_prompt_tokens + USUAL_LINE_TOKENS) <= self.budget.total_bytes
-
-    def _make_prompt_room(self, caches: FlowCaches, num_tokens: int) -> bool:
-        return caches.make_prompt_room(num_tokens, self._model)
-
-    def _bytes_of(self, kind: CacheKind, num_tokens: int) -> int:
-        """Return the size of caches for ``num_tokens`` of prompt and speech."""
+    def _bytes_of(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
+        """Return the size of caches for a prompt and a usual line."""
+        num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
         return self._layouts.num_bytes(kind, num_tokens, self.frames_of_tokens(num_tokens), self._cache_dtype)
