@@ -9,7 +9,7 @@ Shapes are ``(channels, frames)``, without a batch dimension.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -59,8 +59,6 @@ class SpeechTokenRequest:
     Attributes:
         min_tokens: Minimum number of speech tokens. The default is twice the number of text tokens.
         max_tokens: Maximum number of speech tokens. The default is 20 times the number of text tokens.
-        num_instruction_tokens: Number of tokens at the start of the prompt text that precede all other input when
-            text arrives in pieces (E7). In CosyVoice3, they end with ``<|endofprompt|>``. CosyVoice2 has none.
         attention: Receives the attention to the text, if the engine can record it. Engines may ignore it.
         speaker: Speaker embedding (192 values) for CosyVoice-300M. Later generations do not use it.
     """
@@ -70,7 +68,6 @@ class SpeechTokenRequest:
     prompt_speech_tokens: tuple[int, ...] = ()
     min_tokens: int | None = None
     max_tokens: int | None = None
-    num_instruction_tokens: int = 0
     attention: AttentionTrace | None = field(default=None, repr=False, compare=False)
     speaker: tuple[float, ...] | None = field(default=None, repr=False)
 
@@ -89,12 +86,6 @@ class SpeechLM(Protocol):
 
         Closing the iterator ends the work. Raise ``SequenceTooLong``.
         """
-        ...
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        """Yield speech tokens while text still arrives (specification E7). ``request.text_tokens`` is empty."""
         ...
 
 

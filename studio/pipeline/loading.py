@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,11 +84,6 @@ class DeferredSpeechLM:
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         return self._speech_lm().generate(request, sampler)
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        return self._speech_lm().generate_from_pieces(request, text_tokens, sampler)
 
     def plain(self) -> TorchSpeechLM:
         """Return the PyTorch model that computes attention after a take."""
