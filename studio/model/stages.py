@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,8 @@ import torch
 
 from studio.model.options import SamplingOptions
 
-if TYPE_CHECKING:
-    from studio.model.speech_lm.attention import AttentionTrace
-
 FloatArray = npt.NDArray[np.float32]
+AttentionMap = npt.NDArray[np.float32]  # (speech tokens, text tokens)
 
 
 class SpeechTokenizer(Protocol):
@@ -50,6 +48,25 @@ class TokenSampler(Protocol):
         ``history`` contains all tokens sampled so far. The ids ``forbid`` must not be drawn yet, because of the minimum length.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class AttentionHead:
+    layer: int
+    head: int
+
+
+@dataclass(slots=True)
+class AttentionTrace:
+    """Attention of ``heads`` to the text of one sentence.
+
+    Attributes:
+        weights: The mean attention of the heads, or None before the sentence has ended, and if the engine that
+            generated it does not record attention.
+    """
+
+    heads: tuple[AttentionHead, ...]
+    weights: AttentionMap | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,10 @@ from studio.model.speech_lm import (
     random_request,
     speech_lm_of,
 )
-from studio.model.speech_lm.attention import AttentionHead, AttentionTrace
 from studio.model.speech_lm.bfloat16_prefill import is_worthwhile
 from studio.model.speech_lm.block_weights import BLOCKS, BlockWeights, block_size, quantize_blocks
 from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, gains_from_bfloat16, has_fast_product
+from studio.model.stages import AttentionHead, AttentionTrace
 
 BITS = (Precision.INT8, Precision.INT4)
 

@@ -205,21 +205,21 @@ class GraphDecoder(Decoder):
 
     def _traced(self, cache: GraphCache, num_rows: int) -> dict[int, torch.Tensor]:
         """Bind memory for queries, keys and values of the layers that are traced, and return it."""
-        if cache.trace is None:
+        if cache.recorder is None:
             return {}
         width = self.config.hidden_size + 2 * self.config.num_kv_heads * self.config.head_size
-        traced = {index: torch.empty(num_rows, width) for index in cache.trace.layers}
+        traced = {index: torch.empty(num_rows, width) for index in cache.recorder.layers}
         for index, mixed in traced.items():
             _bind_output(cache.binding, f"mixed.{index}", mixed[None])
         return traced
 
     def _record(self, cache: GraphCache, index: int, mixed: torch.Tensor, start: int) -> None:
-        assert cache.trace is not None
+        assert cache.recorder is not None
         size = self.config.head_size
         queries = mixed[:, : self.config.hidden_size]
         pairs = mixed[:, : self.config.hidden_size].view(len(mixed), self.config.num_heads, size // 2, 2)
         torch.view_as_complex(pairs).mul_(self.turns[start : start + len(mixed)])
-        cache.trace.record(index, queries, size, start)
+        cache.recorder.record(index, queries, size, start)
 
 
 def _bind_input(binding: Any, name: str, tensor: torch.Tensor) -> None:

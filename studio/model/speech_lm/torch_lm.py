@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from studio.model.config import SpeechLMConfig
+from studio.model.speech_lm.attention import AttentionRecorder
 from studio.model.speech_lm.cached_lm import CachedSpeechLM, prefix_length, speech_token_limits
 from studio.model.speech_lm.decoder import Decoder, KVCache, check_length
 from studio.model.speech_lm.linear import Linear
@@ -52,13 +53,12 @@ class TorchSpeechLM(CachedSpeechLM[KVCache]):
     def begin(self, request: SpeechTokenRequest, cache: KVCache) -> torch.Tensor:
         self.begin_with_prompt_text(request.prompt_text_tokens, cache)
         if request.attention is not None:
-            request.attention.begin(request)
-            cache.trace = request.attention
+            cache.recorder = AttentionRecorder(request.attention.heads, request)
         return self.inputs.embed_rest(request)
 
     def end(self, request: SpeechTokenRequest, cache: KVCache) -> None:
-        if request.attention is not None:
-            request.attention.finish(cache, self.config.backbone.num_heads)
+        if request.attention is not None and cache.recorder is not None:
+            request.attention.weights = cache.recorder.weights(cache.filled_layers(), self.config.backbone.num_heads)
 
     def embed_speech(self, tokens: Sequence[int]) -> torch.Tensor:
         return self.inputs.embed_speech(tokens)
