@@ -17,7 +17,7 @@ from studio.model.config import (
     TransformerLMConfig,
     VocoderConfig,
 )
-from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder, discard_stored
+from studio.model.flow import CachedFlowDecoder, FlowOptions, NonCausalFlowDecoder, discard_stored
 from studio.model.generations import Generation, detect_generation
 from studio.model.onnx_networks import EMBEDDING_SIZE, SpeakerEncoder, SpeechCode, SpeechTokenizer
 from studio.model.speech_lm import CachedSpeechLM, load_speech_lm
@@ -66,7 +66,7 @@ class Checkpoint:
         A flow that decodes whole utterances has no left context to limit.
         """
         if self.flow.length_regulator is not None:
-            return WholeFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
+            return NonCausalFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
         options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
         return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
 

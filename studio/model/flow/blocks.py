@@ -76,6 +76,15 @@ class FlowCaches:
     def parts(self) -> dict[str, StageCache]:
         return {"tokens": self.tokens, "frames": self.frames, "estimator": self.estimator}
 
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return all caches by name, as contiguous tensors."""
+        named: dict[str, torch.Tensor] = {}
+        for part_name, part in self.parts().items():
+            for block in part.blocks:
+                named |= {f"{part_name}.{name}": tensor for name, tensor in block.tensors.items()}
+            named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
+        return named
+
     def fork(self, left_context_frames: int | None) -> FlowCaches:
         return FlowCaches(self.tokens.fork(None), self.frames.fork(None), self.estimator.fork(left_context_frames))
 

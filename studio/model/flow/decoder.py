@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 
@@ -36,15 +36,33 @@ from studio.model.weights import load_weights, meta_init, read_tensors
 _STATE_VERSION = 2
 
 
+class PromptCaches(Protocol):
+    """The caches of a decoder after a prompt."""
+
+    @property
+    def num_tokens(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return all caches by name, as contiguous tensors."""
+        ...
+
+
+VoiceT = TypeVar("VoiceT")
+CachesT = TypeVar("CachesT", bound=PromptCaches)
+
+
 @dataclass(frozen=True)
-class PromptState:
+class PromptState(Generic[VoiceT, CachesT]):
     """State after a voice prompt: the caches up to its last whole block, computed once per voice.
 
     It is read-only and shared by all streams of the voice. If ``caches`` is None, streams recompute the prompt.
     """
 
-    voice: PromptTensors
-    caches: FlowCaches | None = field(repr=False)
+    voice: VoiceT
+    caches: CachesT | None = field(repr=False)
 
     @property
     def num_cached_tokens(self) -> int:
@@ -55,15 +73,10 @@ class PromptState:
         return 0 if self.caches is None else self.caches.num_bytes
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return all caches by name, as contiguous tensors. Without caches, the result is empty."""
-        if self.num_cached_tokens == 0 or self.caches is None:
-            return {}
-        named: dict[str, torch.Tensor] = {}
-        for part_name, part in self.caches.parts().items():
-            for block in part.blocks:
-                named |= {f"{part_name}.{name}": tensor for name, tensor in block.tensors.items()}
-            named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
-        return named
+        return {} if self.caches is None or self.caches.num_tokens == 0 else self.caches.tensors()
+
+
+TorchPromptState = PromptState[PromptTensors, FlowCaches]
 
 
 def cacheable_tokens(num_prompt_tokens: int, flow: FlowDecoder) -> int:
@@ -192,7 +205,7 @@ class StreamingFlow(IncrementalFlowStream):
         flow: FlowDecoder,
         model: FlowModel,
         budget: CacheBudget,
-        state: PromptState,
+        state: TorchPromptState,
         left_context_frames: int | None,
     ) -> None:
         super().__init__(flow, state.voice.tokens, state.num_cached_tokens)
