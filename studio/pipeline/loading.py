@@ -225,8 +225,6 @@ def _notes(reasons: list[str], options: EngineOptions, flow: FlowDecoder) -> tup
     notes = list(filter(None, reasons))
     if options.flow_steps is not None:
         notes.append(f"approximation: the flow takes {options.flow_steps} steps")
-    if options.flow_left_context_frames is not None:
-        notes.append(f"approximation: the flow sees {options.flow_left_context_frames} previous frames")
     if options.streams_approximately and not flow.streams_exactly:
         notes.append("approximation: chunks of a sentence are decoded separately and cross-faded")
     return tuple(notes)

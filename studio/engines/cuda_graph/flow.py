@@ -43,8 +43,8 @@ class PooledCaches(FlowCaches):
     borrowed: BorrowedMemory | None = None
     has_begun: bool = False
 
-    def fork(self, left_context_frames: int | None) -> PooledCaches:
-        plain = super().fork(left_context_frames)
+    def fork(self) -> PooledCaches:
+        plain = super().fork()
         return PooledCaches(plain.tokens, plain.frames, plain.estimator, self.pool)
 
     def make_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:

@@ -85,8 +85,8 @@ class FlowCaches:
             named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
         return named
 
-    def fork(self, left_context_frames: int | None) -> FlowCaches:
-        return FlowCaches(self.tokens.fork(None), self.frames.fork(None), self.estimator.fork(left_context_frames))
+    def fork(self) -> FlowCaches:
+        return FlowCaches(self.tokens.fork(), self.frames.fork(), self.estimator.fork())
 
     def make_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
         num_frames = model.config.frames_per_token * num_tokens
@@ -127,11 +127,9 @@ class FlowCaches:
     ) -> torch.Tensor:
         """Return the mel (frames, mel_bins) of the next ``tokens``, for which space must have been allocated.
 
-        Blocks are decoded one at a time if ``progress`` is reported, or if the left context is bounded, since it is
-        counted from the start of a call.
+        Blocks are decoded one at a time if ``progress`` is reported.
         """
-        is_fine = progress is not None or self.estimator.is_bounded
-        stride = model.config.chunk_tokens * (1 if is_fine else self.blocks_at_once)
+        stride = model.config.chunk_tokens * (self.blocks_at_once if progress is None else 1)
         everything = [*tokens, *lookahead]
         mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
         for start in range(0, len(tokens), stride):

@@ -200,19 +200,12 @@ class IncrementalFlowStream(ABC):
 class StreamingFlow(IncrementalFlowStream):
     """The stream of a ``CachedFlowDecoder``."""
 
-    def __init__(
-        self,
-        flow: FlowDecoder,
-        model: FlowModel,
-        budget: CacheBudget,
-        state: TorchPromptState,
-        left_context_frames: int | None,
-    ) -> None:
+    def __init__(self, flow: FlowDecoder, model: FlowModel, budget: CacheBudget, state: TorchPromptState) -> None:
         super().__init__(flow, state.voice.tokens, state.num_cached_tokens)
         self._model = model
         self._budget = budget
         self._voice = state.voice
-        self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork(left_context_frames)
+        self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork()
 
     @property
     def is_recomputing(self) -> bool:
@@ -246,13 +239,11 @@ class FlowOptions:
         cache_budget_bytes: Size to which the caches of all open streams together may grow, and the largest size at
             which a voice with 20 s of speech is cached in the fastest form. The default is a share of the free memory.
         num_steps: Number of solver steps. The default of the models is 10.
-        left_context_frames: Number of generated frames that a stream sees besides the prompt. The default is all.
         cache_dtype: Type of the caches. A half-precision type halves their size and rounds them.
     """
 
     cache_budget_bytes: int | None = None
     num_steps: int | None = None
-    left_context_frames: int | None = None
     cache_dtype: torch.dtype | None = None
 
 
@@ -369,7 +360,7 @@ class CachedFlowDecoder:
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:
         """See ``stages.FlowDecoder``. ``state`` must come from this decoder."""
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
-        return StreamingFlow(self, self._model, self.budget, state, self.options.left_context_frames)
+        return StreamingFlow(self, self._model, self.budget, state)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``."""
