@@ -232,4 +232,4 @@ def test_planned_size_of_a_line_equals_the_size_of_its_caches(reference: Path, f
     assert caches.make_prompt_room(num_tokens, model)
     blocks = [block for part in caches.parts().values() for block in part.blocks]
     taken = sum(tensor.nbytes for block in blocks for tensor in block.tensors.values())
-    assert decoder._bytes_of(CacheKind.KEYS_VALUES) == taken
+    assert decoder._planned_bytes(CacheKind.KEYS_VALUES) == taken

@@ -24,7 +24,7 @@ from speech_lm_cases import (
 )
 
 from studio.errors import SequenceTooLong
-from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, load_speech_lm, open_network, speech_lm_of
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, build_speech_lm, load_speech_lm, open_network
 from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind, generate_from_pieces
 from studio.model.stages import SpeechTokenRequest
 from studio.text.tokenizer import TextTokenizer
@@ -33,7 +33,7 @@ CONFIG = small_config()
 LAYOUT = CONFIG.layout
 
 
-SMALL = speech_lm_of(random_network(CONFIG))
+SMALL = build_speech_lm(random_network(CONFIG))
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ def test_any_text_and_prompt_ends_within_its_limits(
 
 
 def test_endless_text_is_refused_when_the_model_has_no_positions_left() -> None:
-    speech_lm = speech_lm_of(random_network(small_config(max_positions=100)))
+    speech_lm = build_speech_lm(random_network(small_config(max_positions=100)))
     tokens: list[int] = []
     with pytest.raises(SequenceTooLong):
         tokens.extend(generate_from_pieces(speech_lm, SpeechTokenRequest(()), [3] * 1000, GreedySampler()))

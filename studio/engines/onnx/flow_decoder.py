@@ -86,7 +86,7 @@ class GraphFlowDecoder:
             if any(part.num_frames[clock] != own[clock] for clock in part.num_frames):
                 raise ValueError(f"{part_name} of the stored prompt state belongs to a prompt of another length")
         if remaining:
-            raise ValueError(f"the stored prompt state holds {next(iter(remaining))}, which this model does not know")
+            raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, unknown to this model")
         caches.num_tokens = num_tokens
         return GraphPromptState(voice, caches)
 

@@ -28,7 +28,7 @@ from studio.model.flow.caches import (
 from studio.model.flow.model import FlowModel, PromptTensors, check_length
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
-from studio.model.flow.stored import StoredFlow, open_stored, releasing_pages, sampled_digest_of
+from studio.model.flow.stored import StoredFlow, digest_samples, open_stored, releasing_pages
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors
 
@@ -115,7 +115,7 @@ def caches_from_tensors(
         estimator=part("estimator", layouts.estimator, kind, num_frames),
     )
     if remaining:
-        raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, which this model does not have")
+        raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, unknown to this model")
     return caches
 
 
@@ -270,7 +270,7 @@ class CachedFlowDecoder:
         self.lookahead_tokens = config.lookahead_tokens
         self.options = options
         self.precision = precision
-        self._weights_digest = sampled_digest_of(network.state_dict()) if stored is None else stored.weights_digest
+        self._weights_digest = digest_samples(network.state_dict()) if stored is None else stored.weights_digest
         self._model = FlowModel(network, config, options.num_steps, tables=None if stored is None else stored.tables)
         if stored is None or not stored.has_layers:
             pack(network, precision, after_layer=after_layer)
@@ -281,7 +281,7 @@ class CachedFlowDecoder:
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
         self.max_concurrent_lines = max_concurrent_streams(
-            self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES)
+            self._model.device, self.budget, self._planned_bytes(CacheKind.KEYS_VALUES)
         )
 
     @classmethod
@@ -371,14 +371,14 @@ class CachedFlowDecoder:
     def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
         """Allocate caches for a prompt in the fastest form that leaves budget for speech, or return None."""
         for kind in CacheKind:
-            if self._bytes_of(kind, num_tokens) > self.budget.total_bytes:
+            if self._planned_bytes(kind, num_tokens) > self.budget.total_bytes:
                 continue
             caches = FlowCaches.empty(self._layouts, kind, self._model.noise, self._cache_dtype)
             if caches.make_prompt_room(num_tokens, self._model):
                 return caches
         return None
 
-    def _bytes_of(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
+    def _planned_bytes(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
         """Return the size of caches for a prompt and a usual line."""
         num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
         return self._layouts.num_bytes(kind, num_tokens, self.frames_of_tokens(num_tokens), self._cache_dtype)

@@ -22,7 +22,7 @@ from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.model import AnyFlowModel, PromptTensors, cond_uncond, require_frames, solve
 from studio.model.flow.non_causal_network import EDGE_TOKENS, NonCausalFlow, build_non_causal_network
 from studio.model.flow.packing import pack
-from studio.model.flow.stored import StoredFlow, open_stored, releasing_pages, sampled_digest_of
+from studio.model.flow.stored import StoredFlow, digest_samples, open_stored, releasing_pages
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors
 
@@ -68,7 +68,7 @@ class NonCausalFlowModel(AnyFlowModel[NonCausalFlow]):
     ) -> None:
         """See ``AnyFlowModel``."""
         assert config.length_regulator is not None
-        self.weights_digest = sampled_digest_of(network.state_dict()) if stored is None else stored.weights_digest
+        self.weights_digest = digest_samples(network.state_dict()) if stored is None else stored.weights_digest
         super().__init__(network, config, num_steps, tables=None if stored is None else stored.tables)
         self.overlap_frames = config.frames_of_tokens(EDGE_TOKENS)
         self._frame_rate = config.length_regulator.sample_rate / config.length_regulator.hop_samples

@@ -106,7 +106,7 @@ class NonCausalFlow(FlowParts):
         self.length_regulator = LengthRegulator(regulator)
 
     def mean(self, tokens: torch.Tensor, num_prompt_tokens: int, num_prompt_frames: int) -> torch.Tensor:
-        """Return (rows, frames, mel_bins) for the ids ``tokens`` (rows, tokens) of the prompt and what follows it."""
+        """Return (rows, frames, mel_bins) for the token ids (rows, tokens) of prompt and continuation."""
         projected: torch.Tensor = self.encoder_proj(self.encoder(self.embed(tokens)))
         prompt, generated = projected[:, :num_prompt_tokens], projected[:, num_prompt_tokens:]
         mean: torch.Tensor = self.length_regulator(prompt, generated, num_prompt_frames)

@@ -148,7 +148,7 @@ def test_recorded_vocoder_chunk(precision: Precision, most: int) -> None:
     assert isinstance(network, CausalHiFT)
     memory = VocoderMemory(network)
     for is_first in (True, False):
-        run = memory.run_of(_BLOCK_FRAMES, is_first=is_first)
+        run = memory.find_run(_BLOCK_FRAMES, is_first=is_first)
         with torch.inference_mode(), LaunchCounter() as counter:
             memory._compute(run)
         assert counter.num_launches <= most, counter.kernels
@@ -161,7 +161,7 @@ def test_recorded_vocoder_window(precision: Precision, most: int) -> None:
     assert isinstance(network, NonCausalHiFT)
     memory = WindowMemory(network)
     for offset in (0, F0_PAST_FRAMES):
-        run = memory.run_of(WINDOWS[2], offset)
+        run = memory.find_run(WINDOWS[2], offset)
         with torch.inference_mode(), LaunchCounter() as counter:
             memory.compute_run(run)
         assert counter.num_launches <= most, counter.kernels
