@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from studio.system.piped_process import function_named
-from studio.worker.deferred_modules import import_torch
+from studio.worker.torch_import import import_torch
 
 if TYPE_CHECKING:
     from studio.worker.model_host import ModelHost
