@@ -19,7 +19,6 @@ from studio.project.takes import Take
 class TakesController(QObject):
     """Runs the commands, and shows the take that is being played, or else the chosen one, in the waveform panel."""
 
-    audio_shown = Signal(object, str)  # for the waveform panel: StreamingAudio or None, and the id of its line
     status_message = Signal(str)  # for the status bar
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -88,14 +87,14 @@ class TakesController(QObject):
             self._shown_take, self._shown_edits = take_id, edits
             self._session.bridge.run(self._show(line.id if line else "", take_id))
         else:  # the number or text of the line may have changed
-            self.audio_shown.emit(*self._last_shown)
+            self._session.playback.audio_shown.emit(*self._last_shown)
 
     def _show_nothing(self) -> None:
         self._show_audio(None, "")
 
     def _show_audio(self, sound: StreamingAudio | None, line_id: str) -> None:
         self._last_shown = (sound, line_id)
-        self.audio_shown.emit(sound, line_id)
+        self._session.playback.audio_shown.emit(sound, line_id)
 
     def _on_started(self, playing: NowPlaying) -> None:
         self._shown_take, self._shown_edits = playing.take_id, playing.edits

@@ -318,11 +318,11 @@ class FirstRun(QObject):
         return join_sentences(sentences) or self.tr("No noticeable difference.")
 
     def _advice_title(self, advice: Advice) -> str:
-        """Return the name of a better model, and the abilities of the current one."""
+        """Return the name of a better model, and the abilities of the current one if they are known."""
         used = known_models().get(self._session.model_selection.local_folder().name)
-        if used is None:
-            return self.tr("Install a better model")
         better = self.tr("Better voice: {name}").format(name=advice.model.name)
+        if used is None:
+            return better
         can = self.tr("{name} speaks {languages}.").format(name=used.name, languages=language_text(used))
         return f"{better} · {can}"
 

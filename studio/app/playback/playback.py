@@ -25,6 +25,7 @@ class Playback(QObject):
     """Plays takes with ``player``, and the script with ``script_player``. Measures the current take."""
 
     meters_changed = Signal(object)  # PlaybackStats
+    audio_shown = Signal(object, str)  # for the waveform panel: StreamingAudio or None, and the id of its line
     failed = Signal(object)  # StudioError
 
     def __init__(
@@ -49,8 +50,7 @@ class Playback(QObject):
         self._awaited: SynthesisJob | None = None  # to be played while it is generated
         self._last_job: SynthesisJob | None = None
         self._num_takes = 0
-        self._meter_timer = QTimer(self)
-        self._meter_timer.setInterval(_METER_MILLISECONDS)
+        self._meter_timer = QTimer(self, interval=_METER_MILLISECONDS)
         self._meter_timer.timeout.connect(self.update_meters)
         queue.synthesis_started.connect(self._on_synthesis_started)
         queue.job_finished.connect(self._on_job_finished)

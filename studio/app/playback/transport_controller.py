@@ -43,7 +43,7 @@ class TransportController(QObject):
         self._bar = bar
         self._paused: _Paused | None = None
         self._places: tuple[tuple[str, str], TextPlaces] | None = None  # for the texts of the shown take and its line
-        takes.audio_shown.connect(self._show_audio)
+        session.playback.audio_shown.connect(self._show_audio)
         session.playback.player.started.connect(self._on_started)
         session.playback.player.moved.connect(self._on_moved)
         session.playback.player.ended.connect(self._on_ended)

@@ -269,6 +269,7 @@ def test_a_failed_undo_is_reported_and_its_command_removed(
 def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
+    session.begin()
     window = QWidget()
     pronunciation = Pronunciation(session, window)
     failures: list[object] = []

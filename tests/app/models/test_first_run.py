@@ -81,7 +81,7 @@ def test_another_language_translates_the_advice(bench: Bench, qapp: QApplication
         bench.until(lambda: bench.parts.models.first_run is not first_run)
         panel = bench.parts.models.panel
         bench.until(lambda: not panel.isHidden())
-        assert panel.page.title == panel._title.text() == "安装更好的模型"
+        assert panel.page.title == panel._title.text() == f"音质更好：{NAME}"
         assert "本机：" in panel.page.text
         assert panel._text.text() == panel.page.text
         assert "This" not in panel.page.text
@@ -259,7 +259,7 @@ def test_cancelling_a_download_deletes_it_and_shows_the_advice(bench: Bench, hub
     press(bench, panel, "Download 510.01 kB")
     bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
     press(bench, panel, "Cancel")
-    bench.until(lambda: panel.page.title == "Install a better model")
+    bench.until(lambda: panel.page.title == f"Better voice: {NAME}")
     bench.until(lambda: bench.session.parts.models.status_of(NAME).arrived_bytes == 0)  # type: ignore[union-attr]
     assert button_texts(panel)[0] == "Download 510.01 kB"
 
