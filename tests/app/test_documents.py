@@ -40,13 +40,6 @@ def press(dialog: QMessageBox | RecoveryDialog, words: str) -> None:
     button.click()
 
 
-def dialog_of(bench: Bench, kind: type[QDialog]) -> Any:
-    assert bench.window is not None
-    window = bench.window
-    bench.until(lambda: any(found.isVisible() for found in window.findChildren(kind)))
-    return next(found for found in window.findChildren(kind) if found.isVisible())
-
-
 def test_a_script_is_saved_and_opened_again(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     write(bench, "The harbour was quiet.")
@@ -72,7 +65,7 @@ def test_closing_asks_about_unsaved_work(bench: Bench) -> None:
     answers: list[UnsavedChangesChoice] = []
     for words, wish in (("Cancel", UnsavedChangesChoice.CANCEL), ("Don't save", UnsavedChangesChoice.DISCARD)):
         task = bench.session.bridge.run(window.documents.confirm_close())
-        press(dialog_of(bench, QMessageBox), words)
+        press(bench.dialog(QMessageBox), words)
         bench.until(task.done)
         answers.append(task.result())
         assert answers[-1] is wish
@@ -86,7 +79,7 @@ def test_saving_asks_before_it_replaces_a_script_changed_elsewhere(
     error = ProjectChangedElsewhere("{file} was changed elsewhere.", remedy="Replace it, or cancel.", file="a.timbre")
     for words, is_replaced in (("Cancel", False), ("Replace", True)):
         task = bench.session.bridge.run(window.documents._ask_to_replace(error))
-        box = dialog_of(bench, QMessageBox)
+        box = bench.dialog(QMessageBox)
         assert report_of(box).startswith("error: project-changed-elsewhere\n")
         press(box, words)
         bench.until(task.done)
@@ -97,7 +90,7 @@ def test_save_asks_where_the_first_time(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     write(bench, "Words.")
     bench.trigger("file.save")
-    dialog = dialog_of(bench, QFileDialog)
+    dialog = bench.dialog(QFileDialog)
     dialog.findChild(QLineEdit).setText(str(tmp_path / "words"))
     dialog.accept()
     bench.until(lambda: (tmp_path / "words.timbre").is_file() and not window.isWindowModified())
@@ -131,7 +124,7 @@ def test_a_draft_of_a_crash_is_offered_and_recovered(make_bench: Callable[..., A
     assert recoverable_drafts(tmp_path / "drafts")
     bench = make_bench()
     bench.open_window()
-    dialog = dialog_of(bench, RecoveryDialog)
+    dialog = bench.dialog(RecoveryDialog)
     press(dialog, "Recover")
     bench.until(lambda: bench.texts == ["Not lost."])
 
@@ -148,7 +141,7 @@ def test_a_draft_is_offered_when_its_script_is_opened_at_the_start(
     bench = make_bench()
     bench.show_window()
     bench.manager.start_working(script)
-    dialog = dialog_of(bench, RecoveryDialog)
+    dialog = bench.dialog(RecoveryDialog)
     assert bench.texts == ["As it was saved."], "it is open by then"
     press(dialog, "Recover")
     bench.until(lambda: bench.texts == ["As it was saved.", "What came after."])
@@ -162,7 +155,7 @@ def test_a_deleted_draft_is_not_offered_again(make_bench: Callable[..., Any], tm
     (draft,) = (tmp_path / "drafts").glob("*.draft")
     bench = make_bench()
     bench.open_window()
-    dialog = dialog_of(bench, RecoveryDialog)
+    dialog = bench.dialog(RecoveryDialog)
     press(dialog, "Delete")
     (question,) = dialog.findChildren(QMessageBox)
     press(question, "Keep")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -36,20 +35,13 @@ def drop(bench: Bench, path: Path) -> None:
     QApplication.sendEvent(overlay, QDropEvent(middle, copy, files, buttons, keys))
 
 
-def visible(bench: Bench, kind: type) -> Any:
-    assert bench.window is not None
-    window = bench.window
-    bench.until(lambda: any(found.isVisible() for found in window.findChildren(kind)))
-    return next(found for found in window.findChildren(kind) if found.isVisible())
-
-
 @pytest.mark.slow
 def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
 
     # Drops a recording, looks at what the doctor says, and makes a voice of it.
     drop(bench, clip_of_noise(tmp_path / "grandmother.wav"))
-    doctor = visible(bench, ClipEditorDialog)
+    doctor = bench.dialog(ClipEditorDialog)
     bench.loop.call_soon(next(b for b in doctor.findChildren(QPushButton) if b.isDefault()).click)
     bench.until(lambda: "grandmother" in [voice.name for voice in bench.library.voices()])
     bench.until(lambda: bench.lines[0].voice == "grandmother")
@@ -88,7 +80,7 @@ def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -
     out = tmp_path / "out"
     bench.settings[EXPORT_FOLDER] = str(out)
     bench.trigger("file.export")
-    dialog = visible(bench, ExportDialog)
+    dialog = bench.dialog(ExportDialog)
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: list(out.rglob("*.wav")))

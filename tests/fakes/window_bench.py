@@ -15,7 +15,7 @@ import soundfile
 from fake_checks import FakeChecks
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from sound_card import CardOutputs, SoundCard
 from thread_worker import ThreadWorker
 
@@ -170,6 +170,18 @@ class Bench:
         assert self.window is not None
         self.loop.call_soon(self.window.actions_by_id[action_id].trigger)
         self.live(0.005)
+
+    def dialog(self, kind: type[Any]) -> Any:
+        """Return the dialog or page of ``kind`` as soon as it is visible."""
+        assert self.window is not None
+        window = self.window
+        self.until(lambda: any(found.isVisible() for found in window.findChildren(kind)))
+        return next(found for found in window.findChildren(kind) if found.isVisible())
+
+    def click(self, button: QWidget) -> None:
+        """Click ``button`` from the event loop of the window."""
+        self.loop.call_soon(lambda: QTest.mouseClick(button, Qt.MouseButton.LeftButton))
+        self.live(0.01)
 
     def live(self, seconds: float) -> None:
         self.run(asyncio.sleep(seconds))

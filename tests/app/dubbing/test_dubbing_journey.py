@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog
 from window_bench import Bench
 
 from studio import settings as declared
@@ -39,17 +35,6 @@ def speech(seconds: float) -> Samples:
     return np.full(round(seconds * RATE), 0.25, np.float32)
 
 
-def dialog_of(bench: Bench, kind: type[QDialog]) -> Any:
-    assert bench.window is not None
-    bench.until(lambda: any(each.isVisible() for each in bench.window.findChildren(kind)))
-    return next(each for each in bench.window.findChildren(kind) if each.isVisible())
-
-
-def click(bench: Bench, button: Any) -> None:
-    bench.loop.call_soon(lambda: QTest.mouseClick(button, Qt.MouseButton.LeftButton))
-    bench.live(0.01)
-
-
 @pytest.mark.slow
 def test_60_cues_with_20_overruns_are_dubbed_to_the_sample(bench: Bench, tmp_path: Path) -> None:
     """Three actions: open the subtitles, fit all, export. Speaking is replaced by takes of known lengths."""
@@ -63,10 +48,10 @@ def test_60_cues_with_20_overruns_are_dubbed_to_the_sample(bench: Bench, tmp_pat
     assert window.dubbing.panel.isVisible()
 
     bench.trigger("speak.fit_all")
-    dialog = dialog_of(bench, FitDialog)
+    dialog = bench.dialog(FitDialog)
     assert dialog.summary.text() == "20 of 60 takes are longer than their slots."
     dialog.retakes.setCurrentIndex(0)
-    click(bench, dialog.apply_button)
+    bench.click(dialog.apply_button)
     script = bench.session.editor.script
     marked = {
         fit.line.id
@@ -78,16 +63,16 @@ def test_60_cues_with_20_overruns_are_dubbed_to_the_sample(bench: Bench, tmp_pat
     }
     assert over <= marked
     assert 0 < len(marked) < 20
-    click(bench, dialog.cancel_button)
+    bench.click(dialog.cancel_button)
 
     bench.settings[declared.EXPORT_FOLDER] = str(tmp_path / "out")
     bench.settings[declared.EXPORT_FILES] = "joined"
     bench.settings[declared.EXPORT_PLACEMENT] = "times"
     bench.settings[declared.EXPORT_ENCODING] = "wav32f"
     bench.trigger("file.export")
-    export = dialog_of(bench, ExportDialog)
+    export = bench.dialog(ExportDialog)
     bench.until(export.export_button.isEnabled)
-    click(bench, export.export_button)
+    bench.click(export.export_button)
     bench.until(lambda: list((tmp_path / "out").glob("*.wav")))
     (file,) = (tmp_path / "out").glob("*.wav")
     samples, rate = soundfile.read(file, dtype="float32")

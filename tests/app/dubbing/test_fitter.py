@@ -51,11 +51,6 @@ def open_dialog(bench: Bench) -> FitDialog:
     return next(dialog for dialog in window.findChildren(FitDialog) if dialog.isVisible())
 
 
-def press(bench: Bench, button: Any) -> None:
-    bench.loop.call_soon(lambda: QTest.mouseClick(button, Qt.MouseButton.LeftButton))
-    bench.live(0.01)
-
-
 def texts(dialog: FitDialog, row: int) -> list[str]:
     item = dialog.table.topLevelItem(row)
     assert item is not None
@@ -68,7 +63,7 @@ def test_chinese_sentences_have_no_space_between_them(dub: Bench, qapp: QApplica
     try:
         dialog = open_dialog(dub)
         dialog.retakes.setCurrentIndex(0)
-        press(dub, dialog.apply_button)
+        dub.click(dialog.apply_button)
         dub.until(lambda: not dialog.apply_button.isEnabled())
         assert dialog.summary.text().count("。") == 2
         assert "。 " not in dialog.summary.text()
@@ -87,7 +82,7 @@ def test_fit_all_lists_the_worst_first_and_marks_what_remains(dub: Bench) -> Non
     assert texts(dialog, 59)[5] == "Fits"
 
     before = dub.session.editor.script
-    press(dub, dialog.apply_button)
+    dub.click(dialog.apply_button)
     assert dialog.summary.text() == "5 lines fitted. 15 lines remain too long; they are marked."
     assert 0 < len(overruns(dub)) <= 15
     assert dub.session.editor.undo_stack.count() == 1
@@ -115,7 +110,7 @@ def test_wider_limits_leave_nothing_too_long(dub: Bench) -> None:
     dialog.fastest.setFocus()
     dialog.fastest.selectAll()
     QTest.keyClicks(dialog.fastest, "2")
-    press(dub, dialog.apply_button)
+    dub.click(dialog.apply_button)
     assert overruns(dub) == []
     assert dialog.summary.text() == "20 lines fitted."
     assert {dub.session.editor.saved_state(line.id) for line in dub.lines if line.slot} == {LineState.READY}
@@ -146,7 +141,7 @@ def test_lines_are_spoken_again_in_a_faster_style(dub: Bench) -> None:
     assert dialog.retakes.currentData() is Retakes.BEYOND_LIMITS
     assert dialog.options.faster_style == STYLE
     assert texts(dialog, 0)[5] == "Speak again faster"
-    press(dub, dialog.apply_button)
+    dub.click(dialog.apply_button)
     assert dialog.progress.isVisible()
     assert editor.script.line("cue57").style == LineStyle(preset=STYLE)
     dub.until(lambda: not fitter.is_busy)
@@ -168,9 +163,9 @@ def test_cancelled_retakes_keep_their_take_and_stretch_it(dub: Bench) -> None:
     editor = dub.session.editor
     dub.session.queue.set_paused(True)
     dialog = open_dialog(dub)
-    press(dub, dialog.apply_button)
+    dub.click(dialog.apply_button)
     assert dub.session.queue.waiting
-    press(dub, dialog.cancel_button)
+    dub.click(dialog.cancel_button)
     assert not dub.window.dubbing.fitter.is_busy
     assert {line.style for line in editor.script.lines} == {LineStyle()}
     assert editor.script.line("cue57").speed == 1.25

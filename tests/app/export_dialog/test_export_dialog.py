@@ -157,18 +157,6 @@ def test_fields_are_inserted_at_the_cursor(dialog: ExportDialog) -> None:
     assert field.text() == "take {index}"  # type: ignore[attr-defined]
 
 
-def test_every_control_has_a_name(dialog: ExportDialog) -> None:
-    from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QListView
-
-    for kind in (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QListView):
-        for control in dialog.findChildren(kind):
-            is_qts_own = control.objectName().startswith("qt_") or isinstance(control.parent(), QLineEdit)
-            if is_qts_own or not control.isVisibleTo(dialog):
-                continue
-            name = control.accessibleName() or getattr(control, "text", lambda: "")()
-            assert name, f"{type(control).__name__} {control.objectName()}"
-
-
 def test_exported_lines_equal_their_takes(exporting: ExportBench, project: Project) -> None:
     choose(exporting.dialog, declared.EXPORT_ENCODING, "wav32f")
     task = exporting.export()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import shiboken6
@@ -26,16 +25,9 @@ BOOK = epub(
 )
 
 
-def dialog_of(bench: Bench, kind: type[Any]) -> Any:
-    assert bench.window is not None
-    window = bench.window
-    bench.until(lambda: any(found.isVisible() for found in window.findChildren(kind)))
-    return next(found for found in window.findChildren(kind) if found.isVisible())
-
-
 def choose(bench: Bench, path: Path) -> QFileDialog:
     """Choose ``path`` in the visible file dialog."""
-    dialog = dialog_of(bench, QFileDialog)
+    dialog = bench.dialog(QFileDialog)
     dialog.findChild(QLineEdit).setText(str(path))
     bench.loop.call_soon(dialog.accept)
     return dialog
@@ -43,7 +35,7 @@ def choose(bench: Bench, path: Path) -> QFileDialog:
 
 def accept_page(bench: Bench) -> None:
     """Press Enter on the import page."""
-    page = dialog_of(bench, ImportPage)
+    page = bench.dialog(ImportPage)
     bench.loop.call_soon(lambda: QTest.keyClick(page.focusWidget() or page, Qt.Key.Key_Return))
     bench.until(lambda: not shiboken6.isValid(page) or not page.isVisible())
 
@@ -73,13 +65,13 @@ def test_open_reads_a_text_as_a_script_of_its_own(bench: Bench, tmp_path: Path) 
     bench.until(lambda: bench.texts == ["The words of one."])
     bench.trigger("file.open")
     choose(bench, tmp_path / "two.txt")
-    box = dialog_of(bench, QMessageBox)
+    box = bench.dialog(QMessageBox)
     next(button for button in box.findChildren(QPushButton) if "Don't save" in button.text()).click()
     bench.until(lambda: bench.texts == ["The words of two."])
     assert window.documents.name == "two"
     bench.trigger("file.save")
-    assert dialog_of(bench, QFileDialog).selectedFiles()[0].endswith("two.timbre")
-    dialog_of(bench, QFileDialog).reject()
+    assert bench.dialog(QFileDialog).selectedFiles()[0].endswith("two.timbre")
+    bench.dialog(QFileDialog).reject()
 
 
 def test_a_dropped_text_joins_the_open_script(bench: Bench, tmp_path: Path) -> None:
@@ -99,7 +91,7 @@ def test_a_long_reading_can_be_cancelled(bench: Bench, tmp_path: Path, monkeypat
     monkeypatch.setattr(importer_module, "read_file", lambda path: is_read.wait(60))
     monkeypatch.setattr(importer_module, "_PATIENCE_MILLISECONDS", 1)
     window.documents.open_files(tmp_path / "endless.txt")
-    dialog_of(bench, _ReadingDialog).reject()
+    bench.dialog(_ReadingDialog).reject()
     bench.run(window.documents.finished())
     is_read.set()
     assert bench.texts == [""]

