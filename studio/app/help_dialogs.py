@@ -32,6 +32,7 @@ from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.controls import text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -52,8 +53,7 @@ class _HelpDialog(QDialog):
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.buttons.rejected.connect(self.reject)
+        self.buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
 
     def fill(self, title: str, size: tuple[int, int], *widgets: QWidget) -> None:
         """Set title and size, and stack ``widgets`` above the buttons."""
@@ -104,8 +104,7 @@ class DiagnosticsDialog(_HelpDialog):
         self._examine = examine
         self._report: HealthReport | None = None
         self._arrived: list[Check] = []  # appended by the background thread
-        self._arrivals = QTimer(self)
-        self._arrivals.setInterval(_ARRIVAL_MILLISECONDS)
+        self._arrivals = QTimer(self, interval=_ARRIVAL_MILLISECONDS)
         self._arrivals.timeout.connect(self._show_arrived)
         self._verdict = text_label("", "title")
         self._problem = ErrorLine()

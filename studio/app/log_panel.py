@@ -6,9 +6,10 @@ import logging
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
 from studio import paths
+from studio.app.widgets.controls import in_column, in_row
 from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
 _MAX_LINES = 2_000
@@ -55,11 +56,6 @@ class LogPanel(QWidget):
         folder.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         copy = QPushButton(self.tr("Copy all"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text.toPlainText()))
-        foot = QHBoxLayout()
-        foot.addWidget(folder, 1)
-        foot.addWidget(copy)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 8)
-        layout.addWidget(self._text, 1)
-        layout.addLayout(foot)
+        foot = in_row((folder, 1), copy)
+        in_column((self._text, 1), foot, parent=self, margins=(8, 6, 8, 8))
         handler.messenger.written.connect(self._text.appendPlainText)

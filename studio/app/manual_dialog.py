@@ -7,8 +7,9 @@ from typing import Any
 
 from PySide6.QtCore import QLocale, Qt, QUrl
 from PySide6.QtGui import QImage, QTextDocument
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QTextBrowser, QWidget
 
+from studio.app.widgets.controls import in_column, in_row
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.manual import read_topics
 
@@ -32,12 +33,8 @@ class ManualDialog(QDialog):
         self.list.addItems([topic.title for topic in self._topics])
         self.page = _ManualPage()
         self.page.setAccessibleName(self.tr("Manual"))
-        left = QVBoxLayout()
-        left.addWidget(self.search)
-        left.addWidget(self.list)
-        row = QHBoxLayout(self)
-        row.addLayout(left)
-        row.addWidget(self.page, 1)
+        left = in_column(self.search, self.list)
+        row = in_row(left, (self.page, 1), parent=self)
         self.list.setFixedWidth(_LIST_CHARACTERS * self.fontMetrics().averageCharWidth())
         self.search.setFixedWidth(self.list.width())
         self.search.textChanged.connect(self._filter)

@@ -79,8 +79,7 @@ class NotificationBar(QFrame):
         layout.addLayout(self._column, 1)
         layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.hide)
         self._offer.clicked.connect(self._on_offer)
         self.setProperty("role", "card")
@@ -253,8 +252,7 @@ class UnwrittenBar(NotificationBar):
         super().__init__(parent)
         self._editor = editor
         self._save_elsewhere = save_elsewhere
-        self._retry = QTimer(self)
-        self._retry.setInterval(_RETRY_MILLISECONDS)
+        self._retry = QTimer(self, interval=_RETRY_MILLISECONDS)
         self._retry.timeout.connect(self._write_again)
         editor.unwritten_changed.connect(self._on_unwritten)
         if editor.project.unwritten is not None:

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMessageBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.app.translation import join_phrases
+from studio.app.widgets.controls import in_column
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.project.drafts import Draft
 
@@ -46,10 +46,7 @@ class RecoveryDialog(QDialog):
         self._recover = buttons.addButton(self.tr("Recover"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._discard = buttons.addButton(self.tr("Delete"), QDialogButtonBox.ButtonRole.DestructiveRole)
         buttons.addButton(self.tr("Later"), QDialogButtonBox.ButtonRole.RejectRole)
-        layout = QVBoxLayout(self)
-        layout.addWidget(words)
-        layout.addWidget(self._list)
-        layout.addWidget(buttons)
+        in_column(words, self._list, buttons, parent=self)
         self.resize(fit_to_screen(520, self.sizeHint().height()))
         self._recover.clicked.connect(self._on_recover)
         self._discard.clicked.connect(self._on_discard)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
     QLineEdit,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.app.actions import MENUS, Actions
 from studio.app.translation import join_names
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, in_row, text_label
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
@@ -46,16 +44,8 @@ class ShortcutsPage(QWidget):
         self._reset = QPushButton(self.tr("Reset"))
         self._reset_all = QPushButton(self.tr("Reset all"))
         self._warning = text_label("", "warn")
-        row = QHBoxLayout()
-        row.addWidget(self._keys, 1)
-        for button in (self._set, self._reset, self._reset_all):
-            row.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._search)
-        layout.addWidget(self._list, 1)
-        layout.addLayout(row)
-        layout.addWidget(self._warning)
+        row = in_row((self._keys, 1), self._set, self._reset, self._reset_all)
+        in_column(self._search, (self._list, 1), row, self._warning, parent=self, margins=0)
         self._fill()
         self._search.textChanged.connect(self._on_search)
         self._list.currentItemChanged.connect(lambda *_: self._show_chosen())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
@@ -33,6 +33,7 @@ from studio.app.synthesis.task_reporter import TaskReporter
 from studio.app.theme.icons import icon
 from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
+from studio.app.widgets.controls import in_column
 from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, StudioError, UnknownService
 from studio.project.draft_writer import PendingChanges
 from studio.setting_kinds import Page
@@ -163,11 +164,7 @@ class MainWindow(QMainWindow):
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
         centre = QWidget()
-        self._column = QVBoxLayout(centre)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self.notices)
-        self._column.addWidget(self.script, 1)
+        self._column = in_column(self.notices, (self.script, 1), parent=centre, margins=0, spacing=0)
         self.script.view.setProperty("role", "page")  # without a frame: the selection shows the focus
         self.setCentralWidget(centre)
         self._menus = self.actions_by_id.add_menus(self.menuBar())

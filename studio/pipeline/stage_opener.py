@@ -126,7 +126,11 @@ class StageOpener:
         options, load = self._options, self._checkpoint.load_flow
         if not self.chooses_flow:
             precision = Precision.FLOAT32 if options.flow_precision == AUTO else _flow_precision(options.flow_precision)
-            return Opened(load(precision, options.device, num_steps=options.flow_steps), precision)
+            steps, left = options.flow_steps, options.flow_left_context_frames
+            return Opened(
+                load(precision, options.device, num_steps=steps, left_context_frames=left),
+                precision,
+            )
 
         def runner(exact: FlowDecoder) -> Callable[[FlowDecoder], TimedMel]:
             before_comparison()
@@ -160,7 +164,8 @@ class StageOpener:
     @property
     def chooses_flow(self) -> bool:
         options = self._options
-        return options.flow_precision == AUTO and options.flow_steps is None
+        is_as_released = options.flow_steps is None and options.flow_left_context_frames is None
+        return options.flow_precision == AUTO and is_as_released
 
     def _load_speech_lm(self, precision: Precision) -> CachedSpeechLM[Any]:
         return self._checkpoint.load_speech_lm(precision, self._options.device, variant=self._options.variant)

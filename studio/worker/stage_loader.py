@@ -120,7 +120,8 @@ class StageLoader:
             return ()
         if options.speech_lm_precision == AUTO and options.loads_speech_lm:
             stages.append(Stage.SPEECH_LM)
-        if options.flow_precision in (AUTO, "float32") and options.flow_steps is None:
+        is_flow_as_released = options.flow_steps is None and options.flow_left_context_frames is None
+        if options.flow_precision in (AUTO, "float32") and is_flow_as_released:
             stages.append(Stage.FLOW)
         return (*stages, Stage.VOCODER)
 

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -23,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.export.book import read_cover
 from studio.project.changes import EditDetails
@@ -69,16 +69,10 @@ class BookDialog(QDialog):
         cover.addStretch()
         fields.addRow(self.tr("Cover"), cover)
         hint = text_label(self.tr("Exported files get these as tags. Audiobooks (M4B) also get the cover."), "quiet")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        rows = QVBoxLayout(self)
-        rows.addLayout(fields)
-        rows.addWidget(hint)
-        rows.addWidget(self.problem)
-        rows.addWidget(buttons)
+        buttons = dialog_buttons(self)
+        in_column(fields, hint, self.problem, buttons, parent=self)
         self.choose_button.clicked.connect(self._choose)
         self.remove_button.clicked.connect(lambda: self._show_cover(None))
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         self._show_cover(self._cover)
 
     def accept(self) -> None:

@@ -13,19 +13,19 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QProgressBar,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.app.background import run_in_background
 from studio.app.theme.colors import theme_colors
+from studio.app.widgets.controls import STRETCH, in_column, in_row
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -68,24 +68,13 @@ class LevelsDialog(QDialog):
         self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
-        top = QHBoxLayout()
-        top.addWidget(QLabel(self.tr("Standard")))
-        top.addWidget(self.standard)
-        top.addWidget(self.choose_button)
-        top.addStretch()
-        top.addWidget(self.bar)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        top = in_row(QLabel(self.tr("Standard")), self.standard, self.choose_button, STRETCH, self.bar)
+        buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
         buttons.addButton(self.fix_button, QDialogButtonBox.ButtonRole.ActionRole)
-        rows = QVBoxLayout(self)
-        rows.addLayout(top)
-        rows.addWidget(self.problem)
-        rows.addWidget(self.table, 1)
-        rows.addWidget(self.summary)
-        rows.addWidget(buttons)
+        in_column(top, self.problem, (self.table, 1), self.summary, buttons, parent=self)
         self.standard.currentIndexChanged.connect(self.check)
         self.choose_button.clicked.connect(self._choose)
         self.fix_button.clicked.connect(self.fix)
-        buttons.rejected.connect(self.reject)
         self.destroyed.connect(self._control.cancel)
         self.check()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QWidget
 
 from studio.app.preferences.editors import translated
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.project.changes import EditDetails
 from studio.setting_kinds import ChoiceSetting
 from studio.settings import CHECK_STRICTNESS, RECOGNIZER, TAKE_CHECKS, TAKE_RETRIES
@@ -47,13 +48,8 @@ class PolicyDialog(QDialog):
         ):
             fields.addRow(translated(setting.title), box)
         hint = text_label(self.tr("These choices are saved with the script and apply to new takes."), "quiet")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        rows = QVBoxLayout(self)
-        rows.addLayout(fields)
-        rows.addWidget(hint)
-        rows.addWidget(buttons)
+        buttons = dialog_buttons(self)
+        in_column(fields, hint, buttons, parent=self)
 
     def accept(self) -> None:
         before = self._editor.script.details

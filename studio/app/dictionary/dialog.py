@@ -9,13 +9,11 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QHeaderView,
     QPushButton,
     QTableView,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,8 @@ from studio.app.dictionary.global_words import GlobalWords
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD, Row, WordModel
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.icons import icon
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -108,11 +107,7 @@ class PronunciationPage(QWidget):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self._hint)
-        layout.addWidget(self._problem)
-        layout.addLayout(buttons)
+        in_column((self.table, 1), self._hint, self._problem, buttons, parent=self)
         # Reserve two lines, so that the table does not move when the text gets longer.
         self._hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self._problem.setMinimumHeight(self._hint.minimumHeight())
@@ -163,11 +158,8 @@ class DictionaryDialog(QDialog):
         self.tabs.addTab(self.project_page, self.tr("This script"))
         self.tabs.addTab(self.global_page, self.tr("All scripts"))
         self._error_line = ErrorLine()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(self._error_line)
-        layout.addWidget(self.buttons)
+        self.buttons = dialog_buttons(self)
+        in_column((self.tabs, 1), self._error_line, self.buttons, parent=self)
         self.project_page.model.show_dictionary(editor.project.dictionary)
         self.global_page.model.show_dictionary(global_words.dictionary)
         width = self.fontMetrics().averageCharWidth()
@@ -177,8 +169,6 @@ class DictionaryDialog(QDialog):
             page.model.edited.connect(self._error_line.clear)
             page.play_clicked.connect(self.play_clicked)
         # Buttons.
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
 
     def add_word(self, written: str) -> None:
         """Add a row for a word selected in the script."""

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +27,7 @@ from studio.app.dubbing.fitter import FitResult, Fitter
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.colors import theme_colors
 from studio.app.translation import join_sentences
+from studio.app.widgets.controls import in_column
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
@@ -173,12 +173,7 @@ class FitDialog(QDialog):
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.cancel_button, QDialogButtonBox.ButtonRole.RejectRole)
         self.apply_button.setDefault(True)
-        rows = QVBoxLayout(self)
-        rows.addWidget(self.summary)
-        rows.addWidget(self.table, 1)
-        rows.addLayout(form)
-        rows.addWidget(self.progress)
-        rows.addWidget(buttons)
+        in_column(self.summary, (self.table, 1), form, self.progress, buttons, parent=self)
 
     def _connect_signals(self) -> None:
         self.slowest.number_changed.connect(self.refresh)

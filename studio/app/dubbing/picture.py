@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QUrl
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
+from studio.app.widgets.controls import in_row
 from studio.audio.media import MEDIA_SUFFIXES
 
 _WIDTH_PIXELS = 200
@@ -25,9 +26,7 @@ class GuidePicture(QWidget):
         self._player.setVideoOutput(self._surface)
         self.setFixedWidth(_WIDTH_PIXELS)
         self.setAccessibleName(self.tr("Picture"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._surface)
+        in_row(self._surface, parent=self, margins=0)
         self.hide()
 
     def show_file(self, path: str | None) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSlider, QToolButton, QWidget
 
 from studio.app.dubbing.picture import make_picture
 from studio.app.dubbing.timeline_view import TimelineView
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES
-from studio.app.widgets.controls import icon_button, text_label
+from studio.app.widgets.controls import icon_button, in_column, in_row, text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.focus import holds_focus
 
@@ -39,20 +39,20 @@ class TimelinePanel(QWidget):
         self.volume.setAccessibleName(self.tr("Guide volume"))
         self.volume.setToolTip(self.tr("Guide volume"))
         title = text_label(self.tr("Time line"), "title", wraps=False)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 2, 8, 2)
-        head.setSpacing(8)
-        head.addWidget(title)
-        for widget in (self.play_button, self.guide_button, self.remove_button, self.volume):
-            head.addWidget(widget)
-        head.addWidget(self.guide_name, 1)
+        head = in_row(
+            title,
+            self.play_button,
+            self.guide_button,
+            self.remove_button,
+            self.volume,
+            (self.guide_name, 1),
+            margins=(8, 2, 8, 2),
+            spacing=8,
+        )
         for name, words, steps in (("zoom-out", self.tr("Zoom out"), -1), ("zoom-in", self.tr("Zoom in"), 1)):
             self._add_zoom(head, name, words).clicked.connect(lambda _=False, steps=steps: self.view.zoom_by(steps))
         self._add_zoom(head, "zoom-fit", self.tr("Show all")).clicked.connect(self.view.zoom_to_all)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addLayout(head)
+        rows = in_column(head, parent=self, margins=0, spacing=0)
         lanes = QHBoxLayout()
         lanes.addWidget(self.view, 1)
         if self.picture is not None:

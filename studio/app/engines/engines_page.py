@@ -24,7 +24,7 @@ from studio.app.engines.engine_text import (
 from studio.app.engines.stage_card import StageCard
 from studio.app.engines.stage_chart import StageChart
 from studio.app.engines.tuning_panel import EngineTuningPanel
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.dialogs import open_dialog
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.engines.overview import EngineAction, EngineStatus
@@ -86,12 +86,7 @@ class EnginesPage(QDialog):
             foot.addWidget(button)
         foot.addStretch(1)
         foot.addWidget(self._buttons)
-        column = QVBoxLayout(self)
-        column.addWidget(self._subject)
-        column.addWidget(self._intro)
-        column.addWidget(scroll, 1)
-        column.addWidget(self._disk)
-        column.addLayout(foot)
+        in_column(self._subject, self._intro, (scroll, 1), self._disk, foot, parent=self)
         width = self.fontMetrics().averageCharWidth()
         self.resize(fit_to_screen(120 * width, 105 * width))
 

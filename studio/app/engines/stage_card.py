@@ -6,11 +6,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,7 +25,7 @@ from studio.app.engines.engine_text import (
 )
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
 from studio.engines.overview import CandidateView, StageView, Status
 
 _ICON_SIZE = QSize(16, 16)
@@ -68,20 +66,9 @@ class StageCard(QFrame):
         self.show_view(view)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self._title)
-        head.addWidget(self._task, 1)
-        head.addWidget(self._engine)
-        foot = QHBoxLayout()
-        foot.addWidget(self._why)
-        foot.addStretch()
-        foot.addWidget(self._again)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.addLayout(head)
-        column.addWidget(self._facts)
-        column.addLayout(foot)
-        column.addWidget(self._others)
+        head = in_row(self._title, (self._task, 1), self._engine)
+        foot = in_row(self._why, STRETCH, self._again)
+        in_column(head, self._facts, foot, self._others, parent=self, margins=(12, 8, 12, 8))
 
     def show_view(self, view: StageView) -> None:
         self._view = view

@@ -20,9 +20,7 @@ class TrialYielding(QObject):
         super().__init__(parent)
         self._session = session
         self._is_aside = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_QUIET_MILLISECONDS)
+        self._timer = QTimer(self, singleShot=True, interval=_QUIET_MILLISECONDS)
         self._timer.timeout.connect(self._on_quiet)
         session.editor.script_changed.connect(self._on_activity)
         session.playback.player.started.connect(self._on_activity)

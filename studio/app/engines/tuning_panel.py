@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from studio.app.engines.engine_text import panel_title, trial_text
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
 from studio.engines.overview import EngineAction, EngineStatus
 
 _MAX_LINES = 2
@@ -40,11 +40,7 @@ class EngineTuningPanel(CollapsiblePanel):
         for button in (self._pause, self._stop):
             button.setAutoDefault(False)
             foot.addWidget(button)
-        column = QVBoxLayout(self.body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self._text)
-        column.addLayout(foot)
+        in_column(self._text, foot, parent=self.body, margins=0, spacing=4)
 
     def show_overview(self, overview: EngineStatus) -> None:
         work = overview.work

@@ -20,7 +20,7 @@ from studio.app.error_text import error_hint, error_message, format_error
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.export_dialog.task_text import figures_text, phase_text
 from studio.app.translation import join_sentences
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -49,12 +49,7 @@ class ProgressPage(QWidget):
         self.cancel = QPushButton(self.tr("Cancel export"))
         self.hide_button = QPushButton(self.tr("Continue in background"))
         self.hide_button.setDefault(True)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.addStretch(1)
-        for widget in (self.title, self.bar, self.line, self.figures):
-            rows.addWidget(widget)
-        rows.addStretch(2)
+        rows = in_column(STRETCH, self.title, self.bar, self.line, self.figures, 2 * STRETCH, parent=self, margins=0)
         buttons = QHBoxLayout()
         buttons.addStretch()
         for button in (self.pause, self.cancel, self.hide_button):
@@ -100,20 +95,20 @@ class ResultPage(QWidget):
         self.replace = QPushButton(self.tr("Replace files"))
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.setDefault(True)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.title, self.details, self.place):
-            rows.addWidget(widget)
+        rows = in_column(self.title, self.details, self.place, parent=self, margins=0)
         rows.addWidget(self.check_levels, 0, Qt.AlignmentFlag.AlignLeft)
         rows.addWidget(self.failures, 1)
         rows.addStretch()
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.open_folder)
-        buttons.addWidget(self.copy_report)
-        buttons.addWidget(self.show_lines)
-        buttons.addStretch()
-        for button in (self.retry, self.export_others, self.replace, self.close_button):
-            buttons.addWidget(button)
+        buttons = in_row(
+            self.open_folder,
+            self.copy_report,
+            self.show_lines,
+            STRETCH,
+            self.retry,
+            self.export_others,
+            self.replace,
+            self.close_button,
+        )
         for button in (
             self.open_folder,
             self.show_lines,

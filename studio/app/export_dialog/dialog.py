@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 
 from studio import settings as declared
 from studio.app.background import run_in_background
@@ -28,6 +28,7 @@ from studio.app.export_dialog.export_options import (
 from studio.app.export_dialog.findings_list import FindingsList
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.pages import NamePreview, ReplaceQuestion
+from studio.app.widgets.controls import STRETCH, in_column, in_row
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
 from studio.export.plan import ExportSettings
@@ -79,9 +80,7 @@ class ExportDialog(QDialog):
         self.findings = FindingsList()
         self.export_button = QPushButton(self.tr("Export"))
         self._assemble()
-        self._preview_timer = QTimer(self)
-        self._preview_timer.setSingleShot(True)
-        self._preview_timer.setInterval(_PREVIEW_DELAY_MS)
+        self._preview_timer = QTimer(self, singleShot=True, interval=_PREVIEW_DELAY_MS)
         values = {setting: settings[setting] for setting in EXPORT_OPTIONS}
         name = project.name or (project.path.stem if project.path else self.tr("Script"))
         folders = settings[declared.EXPORT_FOLDERS]
@@ -154,24 +153,16 @@ class ExportDialog(QDialog):
         return settings_of(self._project, self._choices(), provenance=self._provenance, style_names=self._style_names)
 
     def _assemble(self) -> None:
-        rows = QVBoxLayout(self)
         body = QWidget()
-        body_rows = QVBoxLayout(body)
-        body_rows.setContentsMargins(0, 0, 0, 0)
-        body_rows.addWidget(self.form.folder_row)
-        columns = QHBoxLayout()
-        columns.addWidget(self.form, 3)
-        columns.addWidget(self.preview, 2)
-        body_rows.addLayout(columns, 1)
-        body_rows.addWidget(self.findings)
+        columns = in_row((self.form, 3), (self.preview, 2))
+        in_column(self.form.folder_row, (columns, STRETCH), self.findings, parent=body, margins=0)
         buttons = QDialogButtonBox()
         buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self.start)
         buttons.rejected.connect(self.reject)
         self.export_button.setDefault(True)
-        rows.addWidget(ScrolledPage(body), 1)
-        rows.addWidget(buttons)
+        in_column((ScrolledPage(body), STRETCH), buttons, parent=self)
 
     def _connect_signals(self) -> None:
         self.form.changed.connect(self._preview_timer.start)

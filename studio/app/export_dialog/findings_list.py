@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from studio.app.error_text import words_of
 from studio.app.export_dialog.export_options import ExportCheck
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names
+from studio.app.widgets.controls import STRETCH, in_column, in_row
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.export.checks import Finding, number_ranges
 
@@ -33,15 +34,8 @@ class FindingsList(QWidget):
         self.show_lines = QPushButton(self.tr("Show lines"))
         self.show_lines.setAutoDefault(False)
         self.copy_report = CopyReportButton()
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.skip)
-        buttons.addStretch()
-        buttons.addWidget(self.copy_report)
-        buttons.addWidget(self.show_lines)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.addWidget(self.list)
-        rows.addLayout(buttons)
+        buttons = in_row(self.skip, STRETCH, self.copy_report, self.show_lines)
+        in_column(self.list, buttons, parent=self, margins=0)
         self.skip.toggled.connect(self.skip_toggled)
         self.show_lines.clicked.connect(lambda: self.lines_wanted.emit(list(self._current_numbers)))
         self.list.currentRowChanged.connect(self._show_buttons)

@@ -26,6 +26,7 @@ from studio import settings as declared
 from studio.app.error_text import words_of
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import in_column
 from studio.audio.encoding import MP3_192
 from studio.errors import UnusableSetting
 from studio.export.names import FIELDS
@@ -145,10 +146,7 @@ class ExportForm(QWidget):
         box = QGroupBox(self.tr("Lines"))
         rows = QVBoxLayout(box)
         choice = QWidget()
-        choice_rows = QVBoxLayout(choice)
-        choice_rows.setContentsMargins(0, 0, 0, 0)
-        for button in (self.all_lines, self.selected_lines):
-            choice_rows.addWidget(button)
+        in_column(self.all_lines, self.selected_lines, parent=choice, margins=0)
         unspoken_rows = QVBoxLayout(self._unspoken_box)
         unspoken_rows.setContentsMargins(0, 0, 0, 0)
         waits = self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control

@@ -8,12 +8,13 @@ from pathlib import Path, PurePosixPath
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QCheckBox, QLabel, QListView, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QListView, QMessageBox, QWidget
 
 from studio.app.export_dialog.export_options import PreviewedNames
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.translation import join_phrases
+from studio.app.widgets.controls import in_column
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
@@ -96,12 +97,7 @@ class NamePreview(QWidget):
         self.label.setWordWrap(True)
         self.only_changes = QCheckBox(self.tr("Show only changes"))
         self.problem = ErrorLine()
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.addWidget(self.label)
-        rows.addWidget(self.problem)
-        rows.addWidget(self.list, 1)
-        rows.addWidget(self.only_changes)
+        in_column(self.label, self.problem, (self.list, 1), self.only_changes, parent=self, margins=0)
         self.only_changes.toggled.connect(self._show_forecast)
         self.only_changes.hide()
 

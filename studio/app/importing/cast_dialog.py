@@ -11,10 +11,10 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QToolButton,
@@ -28,6 +28,7 @@ from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_items import read_clip, voice_item
 from studio.app.widgets.controls import icon_button, text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.waveform import Waveform
@@ -210,13 +211,9 @@ class CastDialog(QDialog):
         hint = text_label(
             self.tr("Choose a voice for each character. Lines with a style of their own keep it."), "quiet"
         )
-        buttons = QDialogButtonBox()
-        apply = buttons.addButton(self.tr("Apply"), QDialogButtonBox.ButtonRole.AcceptRole)
-        apply.setDefault(True)
+        apply = QPushButton(self.tr("Apply"))
         apply.setEnabled(bool(self.roles))
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons = dialog_buttons(self, accept=apply)
         rows = QVBoxLayout(self)
         if self.roles:
             rows.addWidget(hint)

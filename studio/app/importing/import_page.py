@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHeaderView,
     QPushButton,
@@ -28,6 +27,7 @@ from studio.app.error_text import words_of
 from studio.app.importing.column_table import ColumnTable
 from studio.app.translation import join_phrases
 from studio.app.widgets.controls import text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -228,12 +228,7 @@ class ImportPage(QDialog):
             choices.addRow(self.speakers)
         if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY):
             choices.addRow(self.notes)
-        buttons = QDialogButtonBox()
-        buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        self.import_button.setDefault(True)
+        buttons = dialog_buttons(self, accept=self.import_button)
         rows = QVBoxLayout(self)
         if choices.rowCount():
             rows.addLayout(choices)

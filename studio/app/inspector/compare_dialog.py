@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,7 +25,7 @@ from studio.app.actions import IGNORES_ENTER
 from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names, join_sentences
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import STRETCH, in_column, text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -107,18 +106,22 @@ class CompareDialog(QDialog):
         self._prefer.setEnabled(False)  # until the takes have been read
         self._buttons.addButton(self._prefer, QDialogButtonBox.ButtonRole.ActionRole)
         self._buttons.addButton(self._close, QDialogButtonBox.ButtonRole.RejectRole)
-        column = QVBoxLayout(self)
-        column.setSpacing(10)
-        column.addWidget(self._text)
-        column.addLayout(grid)
-        column.addWidget(self._count)
-        column.addWidget(self._position)
-        column.addLayout(controls)
-        for widget in (self._blind, self._levels, self._outcome, self._problem):
-            column.addWidget(widget)
-        column.addStretch(1)
-        column.addWidget(text_label(self._key_help(), "quiet"))
-        column.addWidget(self._buttons)
+        in_column(
+            self._text,
+            grid,
+            self._count,
+            self._position,
+            controls,
+            self._blind,
+            self._levels,
+            self._outcome,
+            self._problem,
+            STRETCH,
+            text_label(self._key_help(), "quiet"),
+            self._buttons,
+            parent=self,
+            spacing=10,
+        )
         self.resize(fit_to_screen(560, self.sizeHint().height()))
 
     def _key_help(self) -> str:

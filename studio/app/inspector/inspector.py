@@ -22,7 +22,7 @@ from studio.app.inspector.take_rows import TakeRow
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
 from studio.app.theme.sizes import GRID
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.errors import StudioError
@@ -59,9 +59,7 @@ class Inspector(QWidget):
         self._no_takes.setContentsMargins(GRID, GRID, GRID, GRID)
         self.tabs.addTab(self._line_page(), self.tr("Line"))
         self.tabs.addTab(self._takes_page(), self.tr("Takes"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.tabs)
+        in_column(self.tabs, parent=self, margins=0)
 
     def _line_page(self) -> QWidget:
         page = QWidget()

@@ -45,9 +45,7 @@ class NormalizedTextPreview(QObject):
         self._line: Line | None = None
         self._dictionary = PronunciationDictionary()
         self._task: asyncio.Task[None] | None = None
-        self._debounce = QTimer(self)
-        self._debounce.setSingleShot(True)
-        self._debounce.setInterval(_DEBOUNCE_MILLISECONDS)
+        self._debounce = QTimer(self, singleShot=True, interval=_DEBOUNCE_MILLISECONDS)
         self._debounce.timeout.connect(self._start)
         bridge.engine_changed.connect(self._on_engine_changed)
 

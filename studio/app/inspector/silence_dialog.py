@@ -11,11 +11,9 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,7 +23,7 @@ from studio.app.playback.play_button import PlayButton
 from studio.app.session import Session
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -108,24 +106,24 @@ class SilenceDialog(QDialog):
         form = QFormLayout()
         form.addRow(self.tr("Longest pause"), self.pause)
         form.addRow(self.tr("Silence at the ends"), self.ends)
-        listening = QHBoxLayout()
-        listening.addWidget(self.play)
-        listening.addStretch(1)
+        listening = in_row(self.play, STRETCH)
         self.play.setVisible(len(self._takes) == 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)
         self.apply_button.setDefault(True)
-        column = QVBoxLayout(self)
-        column.setSpacing(GRID)
-        column.addWidget(words)
-        column.addLayout(form)
-        column.addWidget(self.summary)
-        column.addWidget(self.progress)
-        column.addLayout(listening)
-        column.addStretch(1)
-        column.addWidget(self._problem)
-        column.addWidget(buttons)
+        in_column(
+            words,
+            form,
+            self.summary,
+            self.progress,
+            listening,
+            STRETCH,
+            self._problem,
+            buttons,
+            parent=self,
+            spacing=GRID,
+        )
         self.resize(fit_to_screen(*_SIZE))
 
     def _connect(self) -> None:

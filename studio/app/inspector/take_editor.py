@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,8 +22,8 @@ from studio.app.session import Session
 from studio.app.synthesis.part_retake import PartRetake
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
-from studio.app.widgets.controls import text_label
-from studio.app.widgets.dialogs import open_dialog
+from studio.app.widgets.controls import in_column, text_label
+from studio.app.widgets.dialogs import dialog_buttons, open_dialog
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
@@ -87,16 +86,10 @@ class TakeEditor(QDialog):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        close.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setSpacing(GRID)
-        column.addWidget(self._text)
-        column.addWidget(self._waveform, 1)
-        column.addLayout(buttons)
-        column.addWidget(self._message)
-        column.addWidget(self._problem)
-        column.addWidget(close)
+        close = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
+        in_column(
+            self._text, (self._waveform, 1), buttons, self._message, self._problem, close, parent=self, spacing=GRID
+        )
         self.resize(fit_to_screen(*_SIZE))
 
     def _connect(self) -> None:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +23,7 @@ from studio.app.playback.play_button import PlayButton
 from studio.app.session import Session
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -108,15 +107,9 @@ class TakeJoiner(QDialog):
         ending = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         ending.addButton(self.join, QDialogButtonBox.ButtonRole.AcceptRole)
         ending.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setSpacing(GRID)
-        column.addWidget(help_text)
-        column.addWidget(self.text)
-        column.addLayout(rows, 1)
-        column.addLayout(buttons)
-        column.addWidget(self._message)
-        column.addWidget(self._problem)
-        column.addWidget(ending)
+        in_column(
+            help_text, self.text, (rows, 1), buttons, self._message, self._problem, ending, parent=self, spacing=GRID
+        )
         self.resize(fit_to_screen(*_SIZE))
 
     def _connect(self) -> None:

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
+from studio.app.widgets.controls import STRETCH, in_column
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
@@ -68,10 +68,16 @@ class FirstRunPanel(CollapsiblePanel):
         self._buttons = QWidget()
         self._page = PanelPage("")
         self._dialog: QDialog | None = None
-        self._rows = QVBoxLayout(self.body)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        for widget in (self._text, self._error, self._bar, self._table, self._text_below, self._buttons):
-            self._rows.addWidget(widget)
+        self._rows = in_column(
+            self._text,
+            self._error,
+            self._bar,
+            self._table,
+            self._text_below,
+            self._buttons,
+            parent=self.body,
+            margins=0,
+        )
         self.close_wanted.connect(self.closed)
         self.more_wanted.connect(self._open_dialog)
         self.offer_taken.connect(self._take_offer)
@@ -117,12 +123,8 @@ class FirstRunPanel(CollapsiblePanel):
         self._dialog = QDialog(self)
         self._dialog.setWindowTitle(self._page.title)
         page = QWidget()
-        rows = QVBoxLayout(page)
-        rows.addWidget(self.body)
-        rows.addStretch(1)
-        column = QVBoxLayout(self._dialog)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(ScrolledPage(page))
+        in_column(self.body, STRETCH, parent=page)
+        in_column(ScrolledPage(page), parent=self._dialog, margins=0)
         self.body.show()
         self._dialog.resize(fit_to_screen(_DIALOG_PIXELS, page.heightForWidth(_DIALOG_PIXELS)))
         self._dialog.finished.connect(lambda _: self._take_back())

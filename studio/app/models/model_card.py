@@ -8,14 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QProgressBar,
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -33,7 +31,7 @@ from studio.app.models.model_text import (
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, in_row, text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.catalog.installed import ModelState, ModelStatus
 
@@ -107,20 +105,12 @@ class ModelCard(QFrame):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self._mark)
-        head.addWidget(self._title)
-        head.addWidget(self._state, 1)
+        head = in_row(self._mark, self._title, (self._state, 1))
         for button in (self._retry, self._other_source, self._main, self._second, self._more):
             button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             head.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 10, 10)
-        column.setSpacing(4)
-        column.addLayout(head)
-        speed = QHBoxLayout()
-        speed.addWidget(self.speed, 1)
-        speed.addWidget(self.measure)
+        column = in_column(head, parent=self, margins=(12, 8, 10, 10), spacing=4)
+        speed = in_row((self.speed, 1), self.measure)
         for label in (self._advice, self._abilities, self._origin):
             column.addWidget(label)
         column.addLayout(speed)

@@ -69,8 +69,7 @@ class ModelTasks(QObject):
         self._tasks: list[ModelTask] = []
         self._is_closed = False
         self._is_processing = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(_UPDATE_MILLISECONDS)
+        self._timer = QTimer(self, interval=_UPDATE_MILLISECONDS)
         self._timer.timeout.connect(self.task_changed)
 
     # Requests, which return at once.

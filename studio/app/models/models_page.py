@@ -34,8 +34,9 @@ from studio.app.notifications import NotificationBar
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
 from studio.app.translation import join_names
+from studio.app.widgets.controls import in_row
 from studio.app.widgets.copy_report import CopyReportButton
-from studio.app.widgets.dialogs import bring_to_front, choose_file, choose_target, open_dialog
+from studio.app.widgets.dialogs import bring_to_front, choose_file, choose_target, dialog_buttons, open_dialog
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
@@ -93,7 +94,7 @@ class ModelsPage(QDialog):
         self._unsupported.hide()
         self._column.addWidget(self._unsupported)
         self._column.addStretch()
-        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self._buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
         self._lay_out()
         self._connect_signals()
         self._show_statuses()
@@ -113,9 +114,7 @@ class ModelsPage(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
         column.addLayout(head)
-        message_row = QHBoxLayout()
-        message_row.addWidget(self._message, 1)
-        message_row.addWidget(self._copy)
+        message_row = in_row((self._message, 1), self._copy)
         column.addLayout(message_row)
         column.addWidget(self._other_task)
         column.addWidget(scroll, 1)
@@ -131,7 +130,6 @@ class ModelsPage(QDialog):
         self._tasks.checked.connect(self._show_check)
         self._change_source.clicked.connect(self.source_wanted)
         self.server.clicked.connect(self.server_wanted)
-        self._buttons.rejected.connect(self.reject)
         self._unsupported.toggled.connect(self._fold_unsupported)
 
     def show_advice(self, name: str, words: str) -> None:

@@ -96,11 +96,9 @@ class AudioPlayer(QObject):
         self._start_at: float | None = None
         self._device_error: StudioError | None = None
         self._underruns_before = 0
-        self._start_timer = QTimer(self)
-        self._start_timer.setSingleShot(True)
+        self._start_timer = QTimer(self, singleShot=True)
         self._start_timer.timeout.connect(self._allow_start)
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MILLISECONDS)
+        self._tick = QTimer(self, interval=_TICK_MILLISECONDS)
         self._tick.timeout.connect(self._on_tick)
         self._device_failed.connect(self._on_device_failed)
         self._player_ended.connect(self._on_player_ended)

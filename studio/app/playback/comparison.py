@@ -60,7 +60,7 @@ class Comparison(QObject):
     def __init__(
         self,
         takes: list[Take],
-        synthesize_waveform: WaveformOf,
+        waveform_of: WaveformOf,
         outputs: AudioOutputs,
         run: Run,
         parent: QObject | None = None,
@@ -69,11 +69,11 @@ class Comparison(QObject):
         is_blind: bool = True,
         random: np.random.Generator | None = None,
     ) -> None:
-        """``synthesize_waveform`` is called on another thread, and ``run`` starts a coroutine."""
+        """``waveform_of`` is called on another thread, and ``run`` starts a coroutine."""
         super().__init__(parent)
         assert 2 <= len(takes) <= MAX_TAKES, "one letter per take"
         self._takes = sorted(takes, key=lambda take: take.number)
-        self._waveform_of = synthesize_waveform
+        self._waveform_of = waveform_of
         self._outputs = outputs
         self._device = device
         self._run = run
@@ -88,8 +88,7 @@ class Comparison(QObject):
         self._played_ids: set[str] = set()
         self._source = ABSource()
         self._shown: tuple[int, bool] | None = None
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MILLISECONDS)
+        self._tick = QTimer(self, interval=_TICK_MILLISECONDS)
         self._tick.timeout.connect(self._on_tick)
         self._sort_takes()
 

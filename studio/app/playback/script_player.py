@@ -41,8 +41,7 @@ class ScriptPlayer(QObject):
         self._is_waiting = False
         # The running job whose audio is played. It may be retried if the worker ends or runs out of memory.
         self._job: SynthesisJob | None = None
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
+        self._pause = QTimer(self, singleShot=True)
         self._pause.timeout.connect(self._next)
         transport.ended.connect(self._on_ended)
         queue.synthesis_started.connect(self._on_synthesis_started)

@@ -90,8 +90,7 @@ class TransportBar(QWidget):
         self._number: int | None = None
         self._text = ""  # text of the line
         self._actions = actions
-        self._growth = QTimer(self)
-        self._growth.setInterval(_GROW_MILLISECONDS)
+        self._growth = QTimer(self, interval=_GROW_MILLISECONDS)
         self._growth.timeout.connect(self._grow)
         self.waveform = WaveformView(empty_text=self.tr("This line has not been spoken yet"), is_compact=True)
         self.waveform.seek_requested.connect(self.seek_requested)

@@ -14,19 +14,18 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QScrollArea,
     QStackedWidget,
     QStyle,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.app.background import run_in_background
 from studio.app.preferences.editors import DeviceEditor, ProcessorEditor, SettingEditor, editor_for, translated
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, in_row, text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.machine import Gpu, list_gpus
@@ -81,11 +80,7 @@ class SettingsPage(QScrollArea):
     def _add(self, form: QFormLayout, editor: SettingEditor) -> None:
         explanation = text_label(translated(editor.setting.help), "quiet")
         field = QWidget()
-        column = QVBoxLayout(field)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
-        column.addWidget(editor.control)
-        column.addWidget(explanation)
+        in_column(editor.control, explanation, parent=field, margins=0, spacing=3)
         if isinstance(editor.control, QCheckBox):  # a checkbox has its own label
             style = editor.control.style()
             indicator = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
@@ -124,7 +119,7 @@ class PreferencesDialog(QDialog):
         self._list.setStyleSheet("QListWidget::item { padding: 6px; }")
         self._stack = QStackedWidget()
         self._error = ErrorLine()
-        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self._buttons = dialog_buttons(self)
         self.defaults_button = self._buttons.addButton(
             self.tr("Restore defaults"), QDialogButtonBox.ButtonRole.ResetRole
         )
@@ -173,13 +168,8 @@ class PreferencesDialog(QDialog):
             run_in_background(self, list_gpus, done=self._show_gpus, failed=self._error.show_error)
 
     def _lay_out(self) -> None:
-        pages = QHBoxLayout()
-        pages.addWidget(self._list)
-        pages.addWidget(self._stack, 1)
-        layout = QVBoxLayout(self)
-        layout.addLayout(pages, 1)
-        layout.addWidget(self._error)
-        layout.addWidget(self._buttons)
+        pages = in_row(self._list, (self._stack, 1))
+        in_column((pages, 1), self._error, self._buttons, parent=self)
         width = self.fontMetrics().averageCharWidth()
         self.resize(fit_to_screen(110 * width, 72 * width))
 
@@ -190,8 +180,6 @@ class PreferencesDialog(QDialog):
         for page in self.pages.values():
             page.edited.connect(self._error.clear)
         # Buttons.
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
         self.defaults_button.clicked.connect(self._show_defaults)
 
     def _reach_buttons_last(self) -> None:

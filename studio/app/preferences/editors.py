@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.models.model_text import memory_text
+from studio.app.widgets.controls import in_row
 from studio.catalog.machine import Gpu
 from studio.setting_kinds import (
     AudioFileSetting,
@@ -153,10 +153,7 @@ def _path_editor(setting: FolderSetting | AudioFileSetting, ask: Callable[[QWidg
     field = QLineEdit(maxLength=setting.longest, clearButtonEnabled=True)
     field.setPlaceholderText(translated(setting.name_of_empty))
     button = QPushButton(QCoreApplication.translate("Preferences", "Choose…"), autoDefault=False)
-    row = QHBoxLayout(control)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(field, 1)
-    row.addWidget(button)
+    in_row((field, 1), button, parent=control, margins=0)
     control.setFocusProxy(field)
 
     def choose() -> None:

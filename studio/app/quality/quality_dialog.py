@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QDialog, QRadioButton, QVBoxLayout, QWidget
 
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.controls import text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.model.options import Quality
 from studio.project.changes import EditDetails
 
@@ -42,9 +43,7 @@ class QualityDialog(QDialog):
                 "quiet",
             )
         )
-        box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        box.accepted.connect(self.accept)
-        box.rejected.connect(self.reject)
+        box = dialog_buttons(self)
         rows.addWidget(box)
 
     def accept(self) -> None:

@@ -61,8 +61,7 @@ class FilterBar(ScriptBar):
         self._close = icon_button(
             "close", self.tr("Show all lines (Esc)"), self.close_bar, name=self.tr("Show all lines")
         )
-        self._update_timer = QTimer(self)  # combines many changes into one update
-        self._update_timer.setSingleShot(True)
+        self._update_timer = QTimer(self, singleShot=True)  # combines many changes into one update
         self._update_timer.timeout.connect(self._update)
         self._found.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._lay_out(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.app.script import edits
 from studio.app.script.line_model import Column, LineModel
@@ -18,6 +18,7 @@ from studio.app.script.navigation import ScriptNavigation
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.script.style_list import StyleList
+from studio.app.widgets.controls import in_column
 from studio.app.widgets.focus import place_in_tab_order
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
@@ -56,10 +57,7 @@ class ScriptPage(QWidget):
         self.navigation = ScriptNavigation(self._model, self.view)
         self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
         self._line_statuses = line_statuses
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self.view, 1)
+        self._column = in_column((self.view, 1), parent=self, margins=0, spacing=0)
         styles.changed.connect(self._model.refresh_styles)
         editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)

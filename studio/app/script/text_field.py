@@ -70,9 +70,7 @@ class TextField(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self._completer = TagCompleter(self, styles)
         self._cell = QRect()
-        self._autosave = QTimer(self)
-        self._autosave.setSingleShot(True)
-        self._autosave.setInterval(AUTOSAVE_MILLISECONDS)
+        self._autosave = QTimer(self, singleShot=True, interval=AUTOSAVE_MILLISECONDS)
         self._autosave.timeout.connect(self.autosave_due)
         self.merge_key = ""  # id of the current stretch of typing
         self.text_before = ""  # text before that stretch

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QMenu,
     QProgressBar,
@@ -15,7 +14,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,7 @@ from studio.app.error_text import format_error
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import duration_text
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, in_row, text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
@@ -65,16 +63,9 @@ class QueuePanel(QWidget):
         self._retry = QPushButton(icon("retry"), self.tr("Try again"))
         self._cancel = QPushButton(icon("close"), self.tr("Cancel"))
         self._clear = QPushButton(icon("remove"), self.tr("Clear finished"))
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._summary, 1)
-        for button in (self._copy, self._retry, self._cancel, self._clear):
-            buttons.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 8)
-        layout.addWidget(self._list, 1)
-        layout.addLayout(buttons)
-        self._update_timer = QTimer(self)  # combines many changes into one update
-        self._update_timer.setSingleShot(True)
+        buttons = in_row((self._summary, 1), self._copy, self._retry, self._cancel, self._clear)
+        in_column((self._list, 1), buttons, parent=self, margins=(8, 6, 8, 8))
+        self._update_timer = QTimer(self, singleShot=True)  # combines many changes into one update
         self._update_timer.timeout.connect(self._show_summary)
         queue.jobs_added.connect(self._on_added)
         queue.job_changed.connect(self._on_changed)

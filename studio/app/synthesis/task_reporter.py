@@ -26,15 +26,11 @@ class TaskReporter(QObject):
         super().__init__(parent)
         self._session = session
         self._document_task: str | None = None
-        self._message = QTimer(self)
-        self._message.setSingleShot(True)
-        self._message.setInterval(_MESSAGE_MILLISECONDS)
+        self._message = QTimer(self, singleShot=True, interval=_MESSAGE_MILLISECONDS)
         self._message.timeout.connect(self.clear_message)
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
+        self._countdown = QTimer(self, interval=_COUNTDOWN_MILLISECONDS)
         self._countdown.timeout.connect(self.show)
-        self._update_timer = QTimer(self)  # combines many changes into one update
-        self._update_timer.setSingleShot(True)
+        self._update_timer = QTimer(self, singleShot=True)  # combines many changes into one update
         self._update_timer.timeout.connect(self.show)
         session.queue.job_changed.connect(self._on_job_changed)
         session.queue.became_idle.connect(self.show)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,7 +25,7 @@ from studio.app.voices.new_voices import ClipAssessment, ClipSuggestion
 from studio.app.voices.transcript_comparison import Transcribe
 from studio.app.voices.voice_details import DetailsForm
 from studio.app.voices.voice_text import GRADE_ICONS, aspect_name, finding_text, grade_color, grade_name
-from studio.app.widgets.controls import icon_button, text_label
+from studio.app.widgets.controls import STRETCH, icon_button, in_column, in_row, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
@@ -166,32 +165,17 @@ class ClipEditorDialog(QDialog):
         tools.addStretch(1)
         tools.addWidget(self._kept)
         left = QWidget(self)
-        left_rows = QVBoxLayout(left)
-        left_rows.setContentsMargins(0, 0, 8, 0)
-        left_rows.addWidget(self._report_view)
-        left_rows.addWidget(self._form.comparison)
-        left_rows.addStretch(1)
+        in_column(self._report_view, self._form.comparison, STRETCH, parent=left, margins=(0, 0, 8, 0))
         scroll = QScrollArea(self, widgetResizable=True)
         scroll.setWidget(left)
         scroll.setAccessibleName(self.tr("Findings"))
         self.setTabOrder(before, scroll)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        columns = QHBoxLayout()
-        columns.setSpacing(16)
-        columns.addWidget(scroll, 1)
-        columns.addWidget(self._form, 1)
+        columns = in_row((scroll, 1), (self._form, 1), spacing=16)
         page = QWidget(self)
-        parts = QVBoxLayout(page)
-        parts.setContentsMargins(0, 0, 0, 0)
-        parts.addWidget(words)
-        parts.addWidget(self._waveform, 1)
-        parts.addLayout(tools)
-        parts.addLayout(columns, 2)
-        rows = QVBoxLayout(self)
-        rows.addWidget(ScrolledPage(page, self), 1)
-        rows.addWidget(self._problem)
-        rows.addWidget(self._buttons)
+        in_column(words, (self._waveform, 1), tools, (columns, 2), parent=page, margins=0)
+        in_column((ScrolledPage(page, self), 1), self._problem, self._buttons, parent=self)
 
     def _connect_signals(self) -> None:
         # The handles.

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QStackedLayout, QWidget
 
 from studio.app.application import after_first_paint
 from studio.app.background import run_in_background
@@ -16,6 +16,7 @@ from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_list import VoiceList
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel, VoiceThumbnails
+from studio.app.widgets.controls import in_column, in_row
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
 
@@ -168,14 +169,8 @@ class VoicesPanel(QWidget):
         self._middle = QStackedLayout()
         self._middle.addWidget(self._list)
         self._middle.addWidget(self._placeholder)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._new, 1)
-        buttons.addWidget(self._record, 1)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(8, 8, 8, 8)
-        rows.addWidget(self._search)
-        rows.addLayout(self._middle, 1)
-        rows.addLayout(buttons)
+        buttons = in_row((self._new, 1), (self._record, 1))
+        in_column(self._search, (self._middle, 1), buttons, parent=self, margins=8)
 
     def _connect_signals(self) -> None:
         # The list.

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +22,7 @@ from studio.app.playback.play_button import PlayButton
 from studio.app.theme.icons import icon
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.voices.voice_text import join_sentences
-from studio.app.widgets.controls import icon_button, text_label
+from studio.app.widgets.controls import STRETCH, icon_button, in_column, in_row, text_label
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
@@ -104,22 +103,20 @@ class RecorderDialog(QDialog):
         font.setPointSizeF(1.5 * font.pointSizeF())
         self._state.setFont(font)
         self._state.setMinimumHeight(2 * self.fontMetrics().height())
-        controls = QHBoxLayout()
-        controls.addWidget(self._record)
-        controls.addWidget(self._listen)
-        controls.addStretch(1)
-        controls.addWidget(self._stops_after_silence)
-        rows = QVBoxLayout(self)
-        rows.addLayout(devices)
-        rows.addWidget(hint)
-        rows.addWidget(self._reads)
-        rows.addWidget(self._text)
-        rows.addWidget(self._problem)
-        rows.addWidget(self._state)
-        rows.addWidget(self._waveform, 1)
-        rows.addWidget(self._meter)
-        rows.addLayout(controls)
-        rows.addWidget(self._buttons)
+        controls = in_row(self._record, self._listen, STRETCH, self._stops_after_silence)
+        in_column(
+            devices,
+            hint,
+            self._reads,
+            self._text,
+            self._problem,
+            self._state,
+            (self._waveform, 1),
+            self._meter,
+            controls,
+            self._buttons,
+            parent=self,
+        )
 
     def _connect_signals(self) -> None:
         # The microphone.

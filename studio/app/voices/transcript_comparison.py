@@ -8,13 +8,13 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, Qt, QTimer
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.translation import join_phrases
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
 from studio.audio.waveform import Waveform
 from studio.errors import RecognizerNotFound, UnrecognizedVoice
 from studio.take_checks.records import Difference, DifferenceKind, Transcript
@@ -48,10 +48,7 @@ class TranscriptComparison(QWidget):
         self.use.setAutoDefault(False)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MILLISECONDS)
         title = text_label(self.tr("Transcript"), "title", wraps=False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(title)
-        column.addWidget(self.words)
+        column = in_column(title, self.words, parent=self, margins=0)
         column.addWidget(self.use, 0, Qt.AlignmentFlag.AlignLeft)
         self._timer.timeout.connect(self._compare)
         self.use.clicked.connect(self._on_use)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +23,8 @@ from studio.app.background import run_in_background
 from studio.app.voices.transcript_comparison import Transcribe, TranscriptComparison
 from studio.app.voices.voice_items import read_clip
 from studio.app.voices.voice_text import LANGUAGE_NAMES, language_name, language_of
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_column, text_label
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import MAX_NAME
@@ -54,9 +54,7 @@ class DetailsForm(QWidget):
         self.comparison = TranscriptComparison(self.transcript, lambda: self._language.currentData() or "", self)
         transcript_label = QLabel(self.tr("&Transcript"), self)
         transcript_label.setBuddy(self.transcript)
-        words = QVBoxLayout()
-        words.addWidget(self.transcript, 1)
-        words.addWidget(self._mode_text)
+        words = in_column((self.transcript, 1), self._mode_text)
         rows = QFormLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -172,15 +170,10 @@ class EditDialog(QDialog):
         self.resize(fit_to_screen(520, 500))
         self._form = DetailsForm(self)
         self._form.fill(details_of(voice))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
         save = buttons.button(QDialogButtonBox.StandardButton.Save)
         self._form.name_changed.connect(lambda name: save.setEnabled(bool(name.strip())))
-        rows = QVBoxLayout(self)
-        rows.addWidget(self._form)
-        rows.addWidget(self._form.comparison)
-        rows.addWidget(buttons)
+        in_column(self._form, self._form.comparison, buttons, parent=self)
         if transcribe is not None and voice.generation is None:
             run_in_background(
                 self,

@@ -9,17 +9,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont, QHideEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio.app.theme.icons import icon
+from studio.app.widgets.controls import in_column, in_row
 from studio.app.widgets.focus import holds_focus
 
 _STEPS = 1000
@@ -64,14 +63,8 @@ class CollapsiblePanel(QFrame):
         self._close = QToolButton(autoRaise=True)
         self._close.setIcon(icon("close"))
         self._close.clicked.connect(self.close_wanted)
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        for widget in (self._small_bar, self._offer, self._more, self._close):
-            head.addWidget(widget)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(_SPACING)
-        self._column.addLayout(head)
-        self._column.addWidget(self.body)
+        head = in_row((self._title, 1), self._small_bar, self._offer, self._more, self._close)
+        self._column = in_column(head, self.body, parent=self, spacing=_SPACING)
         above, below = _FOLDED_MARGINS if is_folded else _WHOLE_MARGINS
         self._column.setContentsMargins(_SIDES[0], above, _SIDES[1], below)
         self.body.setVisible(not is_folded)

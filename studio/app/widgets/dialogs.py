@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
-from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QPushButton, QWidget
 
 
 async def ask(dialog: QDialog) -> int:
@@ -24,6 +24,26 @@ async def ask(dialog: QDialog) -> int:
         return await answer
     finally:
         dialog.deleteLater()
+
+
+def dialog_buttons(
+    dialog: QDialog,
+    standard: QDialogButtonBox.StandardButton = (
+        QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+    ),
+    *,
+    accept: QPushButton | None = None,
+) -> QDialogButtonBox:
+    """Return buttons that accept and reject ``dialog``. ``accept`` is its default button, beside Cancel."""
+    if accept is not None:
+        standard = QDialogButtonBox.StandardButton.Cancel
+    buttons = QDialogButtonBox(standard)
+    if accept is not None:
+        buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+        accept.setDefault(True)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
 
 
 def open_dialog(dialog: QDialog) -> None:

@@ -69,8 +69,7 @@ class DropOverlay(QWidget):
         self._dragged = DraggedFiles(())
         self._prompt = DropPrompt("")
         self._had_control = False
-        self._key_timer = QTimer(self)
-        self._key_timer.setInterval(_KEY_POLL_MILLISECONDS)
+        self._key_timer = QTimer(self, interval=_KEY_POLL_MILLISECONDS)
         self._key_timer.timeout.connect(self._poll_control_key)
         self.setAccessibleName(self.tr("Drop files here"))
         self.setAcceptDrops(True)

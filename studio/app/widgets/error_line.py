@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.app.error_text import format_error
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import in_row, text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
@@ -20,9 +20,7 @@ class ErrorLine(QWidget):
         self._error: StudioError | None = None
         self._words = text_label("", "bad", is_selectable=True)
         self.copy_report = CopyReportButton()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._words, 1)
+        row = in_row((self._words, 1), parent=self, margins=0)
         row.addWidget(self.copy_report, 0, Qt.AlignmentFlag.AlignTop)
         self.clear()
 

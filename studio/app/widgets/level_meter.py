@@ -39,8 +39,7 @@ class LevelMeter(QWidget):
         self.level_dbfs = self._held_dbfs = _FLOOR_DBFS  # the levels that the bar and the peak mark show
         self._held_seconds = self._too_loud_seconds = 0.0
         self._clock = QElapsedTimer()
-        self._timer = QTimer(self)
-        self._timer.setInterval(_TICK_MILLISECONDS)
+        self._timer = QTimer(self, interval=_TICK_MILLISECONDS)
         self._timer.timeout.connect(self._fall)
         self.setAccessibleName(self.tr("Level"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
