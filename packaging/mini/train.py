@@ -14,6 +14,7 @@ The next voice learns English and Mandarin from another synthesizer. Its corpus 
 
     python3 packaging/mini/train.py teacher --to TEACHER
     python3 packaging/mini/train.py bilingual --teacher TEACHER --corpus CORPUS --hours 18 --processes 2
+    python3 packaging/mini/train.py pack --from CORPUS --to PACKED    # two hours of it, for a computer with a GPU
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ STAGES = (
 MAKERS = {
     "teacher": "training.teacher.assembly",
     "bilingual": "training.bilingual.build",
+    "pack": "training.bilingual.packing",
     "corpus": "training.corpus.build",
     "takes": "training.corpus.takes",
     "voices": "training.corpus.prompt_voices",

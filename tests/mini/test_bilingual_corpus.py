@@ -10,8 +10,9 @@ import pytest
 from bilingual_fakes import FakeSounds, FakeTeacher, measured_without_praat, write
 
 from training.bilingual.build import BuildOptions, build
+from training.bilingual.packing import pack, unpack
 from training.bilingual.plan import Job, planned_shards
-from training.bilingual.store import BilingualCorpus
+from training.bilingual.store import PLAN_FILE, BilingualCorpus, open_speech
 from training.bilingual.styles import DELIVERY_OF_STYLE
 from training.bilingual.templates import fill_in, fill_in_mandarin
 from training.bilingual.texts import Source, _english_sentences, _mandarin_sentences, split_of
@@ -199,6 +200,31 @@ def test_a_folder_of_another_plan_is_left_alone(tmp_path: Path) -> None:
     build(BuildOptions(tmp_path, teacher=tmp_path, hours=0.03))
     with pytest.raises(CorpusFailed, match="begun with --seed 0"):
         build(BuildOptions(tmp_path, teacher=tmp_path, hours=0.03, seed=1))
+
+
+def test_a_packed_corpus_is_small_and_sounds_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "corpus", planned(1)[0])
+    (tmp_path / "corpus" / PLAN_FILE).write_text('{"texts_and_voices": ""}', "utf-8")
+    assert pack(tmp_path / "corpus", tmp_path / "packed", mebibytes=8) == 1
+    assert unpack(tmp_path / "packed", tmp_path / "again") == 1
+    first, again = (open_speech(tmp_path / name) for name in ("corpus", "again"))
+    assert isinstance(first, BilingualCorpus)
+    assert isinstance(again, BilingualCorpus)
+    assert again.lines == first.lines
+    sizes = [sum(path.stat().st_size for path in (tmp_path / name).iterdir()) for name in ("corpus", "packed")]
+    assert sizes[1] < 0.25 * sizes[0]
+    one, other = first.samples(3), again.samples(3)
+    assert len(one) == len(other)
+    assert np.corrcoef(one, other)[0, 1] > 0.95
+    np.testing.assert_allclose(again.f0_hz(3), first.f0_hz(3), atol=0.05)
+
+
+def test_only_what_fits_is_packed(tmp_path: Path) -> None:
+    write(tmp_path / "corpus", planned(1)[0])
+    (tmp_path / "corpus" / PLAN_FILE).write_text('{"texts_and_voices": ""}', "utf-8")
+    assert pack(tmp_path / "corpus", tmp_path / "packed", mebibytes=0.01) == 0
+    with pytest.raises(CorpusFailed, match="no packed corpus"):
+        unpack(tmp_path / "packed", tmp_path / "again")
 
 
 def test_an_empty_folder_is_no_corpus(tmp_path: Path) -> None:
