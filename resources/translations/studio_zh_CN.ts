@@ -3277,6 +3277,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{path} 中的令牌少于 {number} 个字符。</translation>
     </message>
     <message>
+        <source>Update the NVIDIA driver.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Use a longer one, or delete the file to get a new token.</source>
         <translation>请使用更长的令牌，或删除该文件以生成新令牌。</translation>
     </message>
@@ -3635,6 +3639,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{format} does not support {sample_rate} Hz.</source>
         <translation>{format} 不支持 {sample_rate} Hz。</translation>
+    </message>
+    <message>
+        <source>{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{gpu}; the installed PyTorch does not support {name}</source>
@@ -6697,10 +6705,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Resume download</source>
         <translation>继续下载</translation>
-    </message>
-    <message>
-        <source>Install a better model</source>
-        <translation>安装更好的模型</translation>
     </message>
     <message>
         <source>Queued</source>
