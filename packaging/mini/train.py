@@ -43,6 +43,7 @@ STAGES = (
     "recognizer",
     "sound_recognizer",
     "letter_sounds",
+    "token_reader",
 )
 # Steps without training, which have separate options.
 MAKERS = {

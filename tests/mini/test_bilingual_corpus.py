@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import train
 from bilingual_fakes import FakeSounds, FakeTeacher, measured_without_praat, write
 
 from training.bilingual.build import BuildOptions, build
@@ -225,6 +226,14 @@ def test_only_what_fits_is_packed(tmp_path: Path) -> None:
     assert pack(tmp_path / "corpus", tmp_path / "packed", mebibytes=0.01) == 0
     with pytest.raises(CorpusFailed, match="no packed corpus"):
         unpack(tmp_path / "packed", tmp_path / "again")
+
+
+@pytest.mark.parametrize("stage", ["sound_recognizer", "letter_sounds", "token_reader"])
+def test_stages_without_their_folders_say_what_is_missing(
+    stage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train.main([stage, "--corpus", str(tmp_path), "--work", str(tmp_path)]) == 1
+    assert "train.py" in capsys.readouterr().err
 
 
 def test_an_empty_folder_is_no_corpus(tmp_path: Path) -> None:
