@@ -176,7 +176,6 @@ def engine_options(arguments: argparse.Namespace, folder: Path | None) -> Engine
         variant=arguments.variant or preferred_variant(settings, folder),
         num_threads=arguments.threads or settings[NUM_THREADS] or None,
         flow_steps=arguments.flow_steps,
-        flow_left_context_frames=arguments.flow_left_context,
         streams_approximately=arguments.approximate_streaming or settings[STREAMS_APPROXIMATELY],
     )
 

@@ -59,17 +59,11 @@ def frame_bytes(flow: FlowConfig, precision: Precision) -> int:
 
 
 def plan_memory(
-    flow: FlowConfig,
-    frame_rate: float,
-    file_bytes: Mapping[Stage, int],
-    available_bytes: int,
-    *,
-    has_pages: bool = True,
+    flow: FlowConfig, frame_rate: float, file_bytes: Mapping[Stage, int], available_bytes: int
 ) -> tuple[MemoryPlan, ...]:
     """Return the plans, most exact first. ``file_bytes`` are the sizes of the float32 weight files.
 
-    ``available_bytes`` is the memory for weights, lines and voices, without the reserve of ``DeviceTraits``. Without
-    ``has_pages``, each line has memory of a fixed size with its own copy of the prompt.
+    ``available_bytes`` is the memory for weights, lines and voices, without the reserve of ``DeviceTraits``.
     """
 
     def plan(precision: Precision) -> MemoryPlan:
@@ -83,18 +77,16 @@ def plan_memory(
             return MemoryPlan(precision, weight_bytes, None)
         if not bytes_per_second:
             return MemoryPlan(precision, weight_bytes, float("inf"))
-        return MemoryPlan(precision, weight_bytes, _line_seconds(left / bytes_per_second, has_pages=has_pages))
+        return MemoryPlan(precision, weight_bytes, _line_seconds(left / bytes_per_second))
 
     return tuple(map(plan, _PRECISIONS))
 
 
-def _line_seconds(seconds: float, *, has_pages: bool) -> float:
-    """Return the length of the longest line if all free memory corresponds to ``seconds`` of caches."""
-    traits = DeviceKind.CUDA.traits
-    of_lines = traits.line_memory_share * seconds
-    if has_pages:
-        of_all = (traits.line_memory_share + traits.voice_memory_share) * seconds
-        longest = min(of_lines, of_all - TYPICAL_PROMPT_SECONDS)
-    else:
-        longest = max((size for size in LINE_BLOCKS if size <= of_lines), default=0) - TYPICAL_PROMPT_SECONDS
-    return max(0.0, longest)
+def _line_seconds(seconds: float) -> float:
+    """Return the length of the longest line if all free memory corresponds to ``seconds`` of caches.
+
+    The memory of a line has one of the sizes ``LINE_BLOCKS`` and contains a copy of the prompt.
+    """
+    available_seconds = DeviceKind.CUDA.traits.line_memory_share * seconds
+    longest = max((size for size in LINE_BLOCKS if size <= available_seconds), default=0)
+    return max(0.0, longest - TYPICAL_PROMPT_SECONDS)

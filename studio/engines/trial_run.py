@@ -112,7 +112,7 @@ class TrialBuildJob(BuildJob):
 
 def _run(task: TrialTask, progress: TrialProgress) -> Report:
     configure_torch(task.device.num_threads)
-    if task.device.kind.traits.has_streams:
+    if task.device.kind.is_gpu:
         set_device(torch.device(task.device.torch_name))
     target = EngineTarget(open_checkpoint(task.model_folder), task.device, task.variant)
     candidates = all_candidates(task.modules)

@@ -53,15 +53,15 @@ class CachedSource:
     def expect(self, items: Sequence[ExportItem]) -> None:
         self._source.expect([item for item in items if self.needs_speaking(item)])
 
-    def waveform_of(self, item: ExportItem) -> Waveform:
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
         if not self._source.needs_speaking(item):
-            return self._source.waveform_of(item)
+            return self._source.synthesize_waveform(item)
         path = self._path(item)
         with contextlib.suppress(UnreadableClip):  # missing or damaged
             kept = read_audio(path)
             mark_used(path)
             return kept
-        spoken = self._source.waveform_of(item)
+        spoken = self._source.synthesize_waveform(item)
         self._keep(path, spoken)
         return spoken
 

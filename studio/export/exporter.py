@@ -220,7 +220,7 @@ class Exporter:
 
     def _process(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
         settings = self._settings
-        waveform = self._source.waveform_of(item)
+        waveform = self._source.synthesize_waveform(item)
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db

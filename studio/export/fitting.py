@@ -82,11 +82,11 @@ class FittingSource:
     def expect(self, items: Sequence[ExportItem]) -> None:
         self._source.expect([each for item in items for each in self._required_items(item)])
 
-    def waveform_of(self, item: ExportItem) -> Waveform:
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
         line = self._lines.get(item.key)
         if line is None:
-            return self._source.waveform_of(item)
-        waveform = self._source.waveform_of(line.original)
+            return self._source.synthesize_waveform(item)
+        waveform = self._source.synthesize_waveform(line.original)
         quicker = self._retake(line, waveform)
         if quicker is not None:
             self.retaken[item.index] = item
@@ -113,7 +113,7 @@ class FittingSource:
             if not self._options.wants_retake(seconds, slot_seconds, fitted_seconds):
                 return None
         try:
-            quicker = self._source.waveform_of(line.faster)
+            quicker = self._source.synthesize_waveform(line.faster)
         except StudioError:
             return None  # the line keeps its first reading, and is reported if that is too long
         return quicker if quicker.seconds < seconds else None

@@ -154,7 +154,7 @@ class TakeSource:
         if self._others is not None:
             self._others.expect([item for item in items if self.needs_speaking(item)])
 
-    def waveform_of(self, item: ExportItem) -> Waveform:
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
         take = self._take_of_key.get(item.key)
         if take is not None:
             edits = self._edits_of_key.get(item.key, AudioEdits())
@@ -163,4 +163,4 @@ class TakeSource:
             raise TakeNotFound(
                 "Line {number} has not been spoken.", remedy="Speak it and export again.", number=item.index
             )
-        return self._others.waveform_of(item)
+        return self._others.synthesize_waveform(item)

@@ -57,12 +57,12 @@ class SpeechSource(Protocol):
     """
 
     def needs_speaking(self, item: ExportItem) -> bool:
-        """Whether ``waveform_of`` has to synthesize the line."""
+        """Whether ``synthesize_waveform`` has to synthesize the line."""
 
     def expect(self, items: Sequence[ExportItem]) -> None:
         """Announce the next lines in the order in which they will be requested, so that the source can work ahead."""
 
-    def waveform_of(self, item: ExportItem) -> Waveform:
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
         """Return the audio of a line. Blocks until it is complete.
 
         Raise ``StudioError`` if the line cannot be spoken, and ``Cancelled``.

@@ -82,7 +82,7 @@ class WorkerSource:
     def expect(self, items: Sequence[ExportItem]) -> None:
         self._expected = list(dict.fromkeys(item.key for item in items))
 
-    def waveform_of(self, item: ExportItem) -> Waveform:
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
         self._control.raise_if_cancelled()
         waiting_for = asyncio.run_coroutine_threadsafe(self._waveform_of(item.key), self._loop)
         self._waiting_for = waiting_for

@@ -113,8 +113,9 @@ def _supported_pythons() -> list[tuple[int, int]] | None:
     return [(3, minor) for minor in range(int(bounds[">="]), int(bounds["<"]))]
 
 
-def check_engines(machine: MachineFacts, found: Engines | Check) -> Iterator[Check]:
-    """Check PyTorch and ONNX Runtime, and whether PyTorch can use the GPU; ``found`` is from ``probe_engines``."""
+def check_engines(machine: MachineFacts) -> Iterator[Check]:
+    """Check PyTorch and ONNX Runtime, and whether PyTorch can use the GPU."""
+    found = _probe_engines()
     if isinstance(found, Check):  # the libraries cannot be loaded
         yield found
         yield _check_gpu(machine, None)
@@ -128,20 +129,16 @@ def check_engines(machine: MachineFacts, found: Engines | Check) -> Iterator[Che
 
 
 @dataclass(frozen=True)
-class Engines:
-    """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch.
-
-    ``paging_problem`` tells why the first GPU cannot map memory in pages; it is empty if the GPU can.
-    """
+class _Engines:
+    """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch."""
 
     torch: str
     onnxruntime: str
     gpus: tuple[Device, ...]
     unsupported: tuple[Device, ...]
-    paging_problem: str = ""
 
 
-def probe_engines() -> Engines | Check:
+def _probe_engines() -> _Engines | Check:
     """Return the libraries that another process can load, or a check that tells why it cannot."""
     subject = wording("engine")
     try:
@@ -150,7 +147,7 @@ def probe_engines() -> Engines | Check:
         )
         answer: dict[str, Any] = parse_json(asked.stdout)
         gpus, unsupported = (tuple(_device(facts) for facts in answer[name]) for name in ("gpus", "unsupported"))
-        return Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported, answer.get("paging_problem", ""))
+        return _Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported)
     except (OSError, subprocess.TimeoutExpired):
         return Check(subject, CheckVerdict.BROKEN, wording("PyTorch does not start."), repair_hint())
     except ValueError:
@@ -164,7 +161,7 @@ def _device(facts: dict[str, Any]) -> Device:
     return Device(**(facts | {"kind": DeviceKind(facts["kind"]), "compute_capability": capability}))
 
 
-def _check_gpu(machine: MachineFacts, engines: Engines | None) -> Check:
+def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
     subject, gpu = wording("GPU"), machine.gpu
     if gpu is None:
         return Check(subject, CheckVerdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
@@ -183,10 +180,6 @@ def _check_gpu(machine: MachineFacts, engines: Engines | None) -> Check:
     if not engines.gpus:
         remedy = newer_driver(engines.torch, gpu.driver) or how_to_use_card()
         return Check(subject, CheckVerdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), remedy)
-    return _check_driver(subject, found, gpu, engines)
-
-
-def _check_driver(subject: Message, found: Message, gpu: Gpu, engines: Engines) -> Check:
     if not has_cuda_13(gpu.driver) and (engines.gpus[0].compute_capability or TURING) >= TURING:
         return Check(
             subject,
@@ -194,14 +187,6 @@ def _check_driver(subject: Message, found: Message, gpu: Gpu, engines: Engines) 
             wording("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
             wording("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
         )
-    if engines.paging_problem:
-        finding = wording(
-            "{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory",
-            gpu=found,
-            reason=engines.paging_problem,
-        )
-        remedy = wording("Update the NVIDIA driver.")
-        return Check(subject, CheckVerdict.LIMITED, finding, remedy)
     return Check(subject, CheckVerdict.FINE, found)
 
 
@@ -317,8 +302,7 @@ def check_media() -> Check:
     return Check(subject, CheckVerdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
 
 
-def check_models(machine: MachineFacts, *, has_pages: bool = True) -> Iterator[Check]:
-    """Check the installed models; ``has_pages`` is whether the GPU can map memory in pages."""
+def check_models(machine: MachineFacts) -> Iterator[Check]:
     if not (bundled_folder() / DEFAULT_MODEL).is_dir():
         yield Check(
             wording("model"),
@@ -328,10 +312,10 @@ def check_models(machine: MachineFacts, *, has_pages: bool = True) -> Iterator[C
         )
     for status in model_statuses():
         if status.folder is not None or status.state is ModelState.PARTIAL:
-            yield _check_model(status, machine.gpu, has_pages=has_pages)
+            yield _check_model(status, machine.gpu)
 
 
-def _check_model(status: ModelStatus, gpu: Gpu | None, *, has_pages: bool) -> Check:
+def _check_model(status: ModelStatus, gpu: Gpu | None) -> Check:
     subject = wording("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
         return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
@@ -341,7 +325,7 @@ def _check_model(status: ModelStatus, gpu: Gpu | None, *, has_pages: bool) -> Ch
     try:
         generation, settings = detect_generation(status.folder)
         found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
-        plans = () if gpu is None else _memory_plans(generation, settings, status.folder, gpu, has_pages)
+        plans = () if gpu is None else _memory_plans(generation, settings, status.folder, gpu)
     except StudioError as error:
         return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     if gpu is None or not plans:
@@ -349,17 +333,14 @@ def _check_model(status: ModelStatus, gpu: Gpu | None, *, has_pages: bool) -> Ch
     return _check_memory_plans(subject, found, plans, gpu)
 
 
-def _memory_plans(
-    generation: Generation, settings: Document, folder: Path, gpu: Gpu, has_pages: bool
-) -> tuple[MemoryPlan, ...]:
+def _memory_plans(generation: Generation, settings: Document, folder: Path, gpu: Gpu) -> tuple[MemoryPlan, ...]:
     """Return what fits on ``gpu``; empty if a file is missing."""
     try:
         file_bytes = {stage: (folder / name).stat().st_size for stage, name in _WEIGHTS_ON_GPU.items()}
     except OSError:
         return ()
     available = gpu.memory_bytes - CONTEXT_BYTES - DeviceKind.CUDA.traits.reserved_bytes
-    flow = generation.read_flow(settings.root)
-    return plan_memory(flow, generation.frame_rate, file_bytes, available, has_pages=has_pages)
+    return plan_memory(generation.read_flow(settings.root), generation.frame_rate, file_bytes, available)
 
 
 def _check_memory_plans(subject: Message, model: Message, plans: Sequence[MemoryPlan], gpu: Gpu) -> Check:

@@ -25,7 +25,6 @@ from studio.health.checks import (
     check_recent_errors,
     check_sound_card,
     check_voices,
-    probe_engines,
 )
 from studio.health.redaction import redact
 from studio.messages import printable
@@ -112,15 +111,14 @@ def _checks(require_sound_card: Callable[[], None], open_library: Callable[[], V
     yield check_program()
     yield check_python()
     machine = probe_machine()
-    engines = probe_engines()
-    yield from check_engines(machine, engines)
+    yield from check_engines(machine)
     yield check_libraries()
     yield check_accelerators()
     yield check_processor(machine)
     yield check_memory(machine)
     yield check_sound_card(require_sound_card)
     yield check_media()
-    yield from check_models(machine, has_pages=isinstance(engines, Check) or not engines.paging_problem)
+    yield from check_models(machine)
     yield check_plans()
     yield check_voices(open_library)
     yield from check_folders()

@@ -17,7 +17,7 @@ from studio.model.config import (
     TransformerLMConfig,
     VocoderConfig,
 )
-from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder, discard_stored
+from studio.model.flow import CachedFlowDecoder, FlowOptions, NonCausalFlowDecoder, discard_stored
 from studio.model.generations import Generation, detect_generation
 from studio.model.onnx_networks import EMBEDDING_SIZE, SpeakerEncoder, SpeechCode, SpeechTokenizer
 from studio.model.speech_lm import CachedSpeechLM, load_speech_lm
@@ -58,16 +58,11 @@ class Checkpoint:
     def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> CachedSpeechLM[Any]:
         return load_speech_lm(self.speech_lm_path(variant), self.speech_lm, precision, device)
 
-    def load_flow(
-        self, precision: Precision, device: str, *, num_steps: int | None = None, left_context_frames: int | None = None
-    ) -> FlowDecoder:
-        """Load the flow. With ``num_steps`` or ``left_context_frames``, its output is approximate.
-
-        A flow that decodes whole utterances has no left context to limit.
-        """
+    def load_flow(self, precision: Precision, device: str, *, num_steps: int | None = None) -> FlowDecoder:
+        """Load the flow. With ``num_steps``, its output is approximate."""
         if self.flow.length_regulator is not None:
-            return WholeFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
-        options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
+            return NonCausalFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
+        options = FlowOptions(num_steps=num_steps)
         return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
 
     def discard_flow(self, precision: Precision) -> None:

@@ -1,4 +1,4 @@
-"""The NVIDIA driver, and CUDA C kernels, compiled at run time and launched on torch tensors.
+"""CUDA C kernels, compiled at run time and launched on torch tensors.
 
 Decision: call NVRTC and the CUDA driver through ctypes. Reason: both are available wherever torch runs on a GPU,
 on Windows and Linux. Alternatives: Triton, which PyTorch does not include on Windows and which needs a C compiler
@@ -22,69 +22,62 @@ from studio.errors import UnsupportedPrecision
 _SUCCESS = 0
 
 
-class DriverContext:
-    """The NVIDIA driver, with the context that torch uses on one GPU."""
-
-    def __init__(self, device: torch.device) -> None:
-        """Raise ``OSError`` without a driver, and ``RuntimeError`` for its errors, as all methods do."""
-        self.index = device.index or 0
-        self.driver = load_driver()
-        self._context = ctypes.c_void_p()
-        self.check(self.driver.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), self.index))
-
-    @contextmanager
-    def current(self) -> Iterator[None]:
-        """Make the context of this GPU current, because the calling thread may not have used the GPU before."""
-        before = ctypes.c_void_p()
-        self.check(self.driver.cuCtxPushCurrent_v2(self._context))
-        try:
-            yield
-        finally:
-            self.driver.cuCtxPopCurrent_v2(ctypes.byref(before))
-
-    def check(self, result: int) -> None:
-        if result != _SUCCESS:
-            words = ctypes.c_char_p()
-            self.driver.cuGetErrorString(result, ctypes.byref(words))
-            raise RuntimeError(f"CUDA error: {(words.value or b'').decode() or result}")
-
-
 class CudaKernel:
     """The functions ``names`` of ``source`` (each ``extern "C"``) on one GPU, callable from any thread and stream."""
 
     def __init__(self, source: str, names: Sequence[str], device: torch.device) -> None:
         """Compile and load the functions. Raise ``UnsupportedPrecision`` if that is impossible."""
-        major, minor = torch.cuda.get_device_capability(device.index or 0)
+        index = device.index or 0
+        major, minor = torch.cuda.get_device_capability(index)
+        self._device = index
+        self._driver = load_driver()
+        self._context = ctypes.c_void_p()
         self._functions: dict[str, ctypes.c_void_p] = {}
         program = compiled(source, f"sm_{major}{minor}")
         try:
-            self._gpu = DriverContext(device)
             self._load(program, names)
         except RuntimeError as error:
             raise _cannot_be_compiled(str(error)) from error
 
     def _load(self, program: bytes, names: Sequence[str]) -> None:
-        gpu, module = self._gpu, ctypes.c_void_p()
-        with gpu.current():
-            gpu.check(gpu.driver.cuModuleLoadData(ctypes.byref(module), program))
+        self._check(self._driver.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), self._device))
+        module = ctypes.c_void_p()
+        with self._in_context():
+            self._check(self._driver.cuModuleLoadData(ctypes.byref(module), program))
             for name in names:
                 function = ctypes.c_void_p()
-                gpu.check(gpu.driver.cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
+                self._check(self._driver.cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
                 self._functions[name] = function
 
     def __call__(
         self, name: str, *arguments: torch.Tensor | int | None, blocks: tuple[int, int], num_threads: int
     ) -> None:
         """Launch the function on the current stream. Tensors are passed as pointers, None as a null pointer."""
-        values, gpu = [_as_c(argument) for argument in arguments], self._gpu
+        values = [_as_c(argument) for argument in arguments]
         addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        stream = ctypes.c_void_p(torch.cuda.current_stream(gpu.index).cuda_stream)
-        with gpu.current():
-            gpu.check(
-                gpu.driver.cuLaunchKernel(
+        stream = ctypes.c_void_p(torch.cuda.current_stream(self._device).cuda_stream)
+        with self._in_context():
+            self._check(
+                self._driver.cuLaunchKernel(
                     self._functions[name], *blocks, 1, num_threads, 1, 1, 0, stream, addresses, None
                 )
             )
+
+    @contextmanager
+    def _in_context(self) -> Iterator[None]:
+        """Make the context of this GPU current, because the calling thread may not have used the GPU before."""
+        before = ctypes.c_void_p()
+        self._check(self._driver.cuCtxPushCurrent_v2(self._context))
+        try:
+            yield
+        finally:
+            self._driver.cuCtxPopCurrent_v2(ctypes.byref(before))
+
+    def _check(self, result: int) -> None:
+        if result != _SUCCESS:
+            words = ctypes.c_char_p()
+            self._driver.cuGetErrorString(result, ctypes.byref(words))
+            raise RuntimeError(f"CUDA error: {(words.value or b'').decode() or result}")
 
 
 def compiled(source: str, architecture: str) -> bytes:

@@ -21,7 +21,6 @@ class DeviceTraits:
     reduced_precisions: tuple[Precision, ...]
     line_memory_share: float = 0.5  # share of the free memory that the flow's caches of all lines may fill
     max_concurrent_lines: int = 1  # decoding more lines at once does not increase the throughput
-    has_streams: bool = False  # whether work is queued on streams (``studio/model/torch_device.py``)
 
 
 class DeviceKind(Enum):
@@ -50,6 +49,5 @@ _TRAITS = {
         reduced_precisions=(Precision.BFLOAT16,),
         line_memory_share=0.6,
         max_concurrent_lines=8,
-        has_streams=True,
     ),
 }

@@ -71,7 +71,7 @@ def speedup(precision: Precision, num_rows: int = 100, size: int = 1024) -> floa
 def ratio_of_seconds(first: Callable[[], object], second: Callable[[], object], *, clear: float) -> float:
     """Return the time of ``first`` divided by that of ``second``. A ratio above ``clear`` is only a lower bound.
 
-    They are timed in turn, because other programs may disturb any run. The shortest time of each counts.
+    They are timed alternately, because other programs may disturb any run. The shortest time of each counts.
     """
     first()
     second()

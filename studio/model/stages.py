@@ -9,9 +9,9 @@ Shapes are ``(channels, frames)``, without a batch dimension.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,8 @@ import torch
 
 from studio.model.options import SamplingOptions
 
-if TYPE_CHECKING:
-    from studio.model.speech_lm.attention import AttentionTrace
-
 FloatArray = npt.NDArray[np.float32]
+AttentionMap = npt.NDArray[np.float32]  # (speech tokens, text tokens)
 
 
 class SpeechTokenizer(Protocol):
@@ -52,6 +50,25 @@ class TokenSampler(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class AttentionHead:
+    layer: int
+    head: int
+
+
+@dataclass(slots=True)
+class AttentionTrace:
+    """Attention of ``heads`` to the text of one sentence.
+
+    Attributes:
+        weights: The mean attention of the heads, or None before the sentence has ended, and if the engine that
+            generated it does not record attention.
+    """
+
+    heads: tuple[AttentionHead, ...]
+    weights: AttentionMap | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class SpeechTokenRequest:
     """One sentence for the speech language model, as token ids (specification E2, E3, E5, E6).
@@ -59,8 +76,6 @@ class SpeechTokenRequest:
     Attributes:
         min_tokens: Minimum number of speech tokens. The default is twice the number of text tokens.
         max_tokens: Maximum number of speech tokens. The default is 20 times the number of text tokens.
-        num_instruction_tokens: Number of tokens at the start of the prompt text that precede all other input when
-            text arrives in pieces (E7). In CosyVoice3, they end with ``<|endofprompt|>``. CosyVoice2 has none.
         attention: Receives the attention to the text, if the engine can record it. Engines may ignore it.
         speaker: Speaker embedding (192 values) for CosyVoice-300M. Later generations do not use it.
     """
@@ -70,7 +85,6 @@ class SpeechTokenRequest:
     prompt_speech_tokens: tuple[int, ...] = ()
     min_tokens: int | None = None
     max_tokens: int | None = None
-    num_instruction_tokens: int = 0
     attention: AttentionTrace | None = field(default=None, repr=False, compare=False)
     speaker: tuple[float, ...] | None = field(default=None, repr=False)
 
@@ -89,12 +103,6 @@ class SpeechLM(Protocol):
 
         Closing the iterator ends the work. Raise ``SequenceTooLong``.
         """
-        ...
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        """Yield speech tokens while text still arrives (specification E7). ``request.text_tokens`` is empty."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
+from collections import deque
 
 import psutil
 import torch
@@ -15,9 +15,6 @@ from studio.model.device_kind import DeviceKind
 RECORDING = threading.Lock()
 # Number of streams that torch has per GPU.
 _NUM_STREAMS = 32
-# Bytes on each GPU that the program has allocated without torch.
-_other_memory: Counter[int] = Counter()
-_counting = threading.RLock()
 
 
 def configure_torch(num_threads: int) -> None:
@@ -44,14 +41,8 @@ def free_memory_bytes(device: torch.device) -> int:
 def used_memory_bytes(device: torch.device) -> int:
     """Return the memory that this process holds on a GPU, including torch's cache, or in the system's memory."""
     if DeviceKind(device.type).is_gpu:
-        return int(torch.get_device_module(device).memory_reserved(device)) + _other_memory[device.index or 0]
+        return int(torch.get_device_module(device).memory_reserved(device))
     return int(psutil.Process().memory_info().rss)
-
-
-def count_other_memory(gpu_index: int, num_bytes: int) -> None:
-    """Count memory allocated without torch in ``used_memory_bytes``. A negative number frees it."""
-    with _counting:
-        _other_memory[gpu_index] += num_bytes
 
 
 class StreamPool:

@@ -18,15 +18,16 @@ from studio import paths
 from studio.audio.files import read_audio
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.model.checkpoint import Checkpoint, sampled_digest
-from studio.model.speech_lm.attention import (
+from studio.model.speech_lm.alignment_heads import choose_alignment_heads, forced_attention
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.stages import (
     AttentionHead,
     AttentionMap,
     AttentionTrace,
-    choose_alignment_heads,
-    forced_attention,
+    SpeechLM,
+    SpeechTokenizer,
+    SpeechTokenRequest,
 )
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
-from studio.model.stages import SpeechLM, SpeechTokenizer, SpeechTokenRequest
 from studio.pipeline.enrolment import source_tokens
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import torch
 
-from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import cuda_streams
 
 
@@ -20,7 +19,7 @@ def cuda_stream(device: torch.device | str) -> Iterator[None]:
     Single lines use it too, because TensorRT synchronises at every call on the default stream.
     """
     device = torch.device(device)
-    if not DeviceKind(device.type).traits.has_streams:
+    if device.type != "cuda":
         yield
         return
     with torch.cuda.stream(cuda_streams(device).of_this_thread()):
@@ -30,7 +29,7 @@ def cuda_stream(device: torch.device | str) -> Iterator[None]:
 def synchronize(device: torch.device | str) -> None:
     """Wait until the work queued by this thread is complete, so that any stream may read its results."""
     device = torch.device(device)
-    if DeviceKind(device.type).traits.has_streams:
+    if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()
 
 
@@ -53,7 +52,7 @@ def mark_time(device: torch.device | str) -> TimeMark:
     """Mark this point in the work of this thread on ``device``."""
     device = torch.device(device)
     event = None
-    if DeviceKind(device.type).traits.has_streams:
+    if device.type == "cuda":
         event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         event.record(torch.cuda.current_stream(device))
     return TimeMark(time.perf_counter(), event)

@@ -40,7 +40,7 @@ class Decoding:
 
 
 class Decodings:
-    """The decoding of each quality. ``exact`` is the released solver. Thread-safe."""
+    """The decodings of a model: ``exact`` with the released solver, and one for each other quality. Thread-safe."""
 
     def __init__(
         self,
@@ -64,8 +64,6 @@ class Decodings:
         Comparing takes a few seconds of work, once, on the ``speech`` for the exact flow; its progress is the stage
         "quality". Raise ``Cancelled``.
         """
-        if quality is Quality.EXACT:
-            return self.exact
         with self._lock:
             if quality not in self._chosen:
                 self._chosen[quality] = self._choose(quality, speech, control)

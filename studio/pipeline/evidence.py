@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from studio.model.speech_lm import RepetitionAwareSampler, kept_by_silence_filter
-from studio.model.speech_lm.attention import AttentionTrace
-from studio.model.stages import SpeechLM, SpeechTokenRequest
+from studio.model.stages import AttentionTrace, SpeechLM, SpeechTokenRequest
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.request import SentenceEvidence
 from studio.text.tokenizer import TextTokenizer

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,11 +84,6 @@ class DeferredSpeechLM:
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         return self._speech_lm().generate(request, sampler)
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        return self._speech_lm().generate_from_pieces(request, text_tokens, sampler)
 
     def plain(self) -> TorchSpeechLM:
         """Return the PyTorch model that computes attention after a take."""
@@ -230,8 +225,6 @@ def _notes(reasons: list[str], options: EngineOptions, flow: FlowDecoder) -> tup
     notes = list(filter(None, reasons))
     if options.flow_steps is not None:
         notes.append(f"approximation: the flow takes {options.flow_steps} steps")
-    if options.flow_left_context_frames is not None:
-        notes.append(f"approximation: the flow sees {options.flow_left_context_frames} previous frames")
     if options.streams_approximately and not flow.streams_exactly:
         notes.append("approximation: chunks of a sentence are decoded separately and cross-faded")
     return tuple(notes)

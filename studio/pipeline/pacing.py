@@ -191,14 +191,14 @@ def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float
         assert config.unet is not None
         size, attention = config.unet.channels, config.unet.num_heads * config.unet.head_size
         if not config.unet.is_causal:
-            return _whole_unet_work(config.unet, num_frames)
+            return _non_causal_unet_work(config.unet, num_frames)
         num_resnets = config.unet.num_mid_blocks + 2
         blocks = num_resnets * config.unet.num_transformer_blocks
         linear = blocks * (4 * size * attention + 8 * size * size) + num_resnets * 7 * size * size
     return num_frames * (linear + blocks * 2 * attention * seen_frames)
 
 
-def _whole_unet_work(unet: UNetConfig, num_frames: int) -> float:
+def _non_causal_unet_work(unet: UNetConfig, num_frames: int) -> float:
     """Return the multiplications of a U-Net with full attention, in which each level halves the frames."""
     size, attention = unet.channels, unet.num_heads * unet.head_size
     work = 0.0

@@ -224,7 +224,6 @@ class EngineOptions:
     voice_memory_bytes: int | None = None
     # Approximations of the flow; None is exact.
     flow_steps: int | None = None
-    flow_left_context_frames: int | None = None
     # Play a sentence of CosyVoice-300M before all of it is decoded; its other generations always do.
     streams_approximately: bool = False
     # ``plain``: PyTorch; ``proven``: engines verified on this machine; ``improve``: also test faster engines when idle.

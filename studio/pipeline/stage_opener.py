@@ -126,11 +126,7 @@ class StageOpener:
         options, load = self._options, self._checkpoint.load_flow
         if not self.chooses_flow:
             precision = Precision.FLOAT32 if options.flow_precision == AUTO else _flow_precision(options.flow_precision)
-            steps, left = options.flow_steps, options.flow_left_context_frames
-            return Opened(
-                load(precision, options.device, num_steps=steps, left_context_frames=left),
-                precision,
-            )
+            return Opened(load(precision, options.device, num_steps=options.flow_steps), precision)
 
         def runner(exact: FlowDecoder) -> Callable[[FlowDecoder], TimedMel]:
             before_comparison()
@@ -164,8 +160,7 @@ class StageOpener:
     @property
     def chooses_flow(self) -> bool:
         options = self._options
-        is_as_released = options.flow_steps is None and options.flow_left_context_frames is None
-        return options.flow_precision == AUTO and is_as_released
+        return options.flow_precision == AUTO and options.flow_steps is None
 
     def _load_speech_lm(self, precision: Precision) -> CachedSpeechLM[Any]:
         return self._checkpoint.load_speech_lm(precision, self._options.device, variant=self._options.variant)

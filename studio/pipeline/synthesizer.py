@@ -275,6 +275,8 @@ class Synthesizer:
 
     def _decoding(self, quality: Quality, prompt: VoicePrompt, control: RequestControl) -> Decoding:
         """Return stages and prompt states for ``quality``, or for the exact one if the flow has no other."""
+        if quality is Quality.EXACT:
+            return self._decodings.exact
         flow_prompt = FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
         return self._decodings.choose(
             quality, lambda exact: MeasuredSpeech.of(flow_prompt, exact, self._bundled_speech), control

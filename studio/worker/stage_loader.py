@@ -120,8 +120,7 @@ class StageLoader:
             return ()
         if options.speech_lm_precision == AUTO and options.loads_speech_lm:
             stages.append(Stage.SPEECH_LM)
-        is_flow_as_released = options.flow_steps is None and options.flow_left_context_frames is None
-        if options.flow_precision in (AUTO, "float32") and is_flow_as_released:
+        if options.flow_precision in (AUTO, "float32") and options.flow_steps is None:
             stages.append(Stage.FLOW)
         return (*stages, Stage.VOCODER)
 

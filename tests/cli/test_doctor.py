@@ -227,24 +227,6 @@ def test_driver_that_is_too_old_for_the_installed_pytorch_is_the_reason(
     assert found["remedy"].startswith(remedy)
 
 
-def test_gpu_without_memory_in_pages_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The longest line that fits without pages is shown as well."""
-    card = Gpu("NVIDIA card", 2 << 30, "580.95.05", 2 << 30)
-    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
-    monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
-    device = asdict(Device(DeviceKind.CUDA, "NVIDIA card", 8, 2 << 30, 0, (8, 6), card.driver)) | {"kind": "cuda"}
-    findings = []
-    for reason in ("", "operation not supported"):
-        answer = {"torch": "2", "onnxruntime": "1", "gpus": [device], "unsupported": [], "paging_problem": reason}
-        monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
-        ran = timbre("doctor", "--json")
-        findings.append(check(ran, "model studio-mini")["finding"])
-    found = check(ran, "graphics card")
-    assert found["verdict"] == "limited"
-    assert "its driver cannot map memory in pages (operation not supported)" in found["finding"]
-    assert findings[0] != findings[1]
-
-
 @pytest.mark.usefixtures("without_engines")
 @pytest.mark.parametrize(
     ("gpu_bytes", "verdict", "words"),

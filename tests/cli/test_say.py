@@ -115,7 +115,6 @@ def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     options = timbre.opened[0].options
     assert (options.device, options.speech_lm_precision, options.flow_precision) == ("cuda", "int8", "bfloat16")
     assert (options.num_threads, options.variant, options.flow_steps) == (2, "rl", 5)
-    assert options.flow_left_context_frames == 100
 
 
 def test_options_that_are_not_given_are_those_of_the_settings(timbre: Terminal, clip: Path) -> None:

@@ -128,7 +128,7 @@ def test_an_export_keeps_its_order_when_a_replica_is_killed(url: str) -> None:
             for number, item in enumerate(items):
                 if number == 2:  # the next lines are being spoken
                     os.kill(next(each.pid for each in replicas() if each.children()), signal.SIGKILL)
-                lengths.append(len((await asyncio.to_thread(source.waveform_of, item)).samples))
+                lengths.append(len((await asyncio.to_thread(source.synthesize_waveform, item)).samples))
         return lengths
 
     assert asyncio.run(export()) == [number * CHUNK_SAMPLES for number in range(1, 9)]

@@ -30,9 +30,9 @@ FILES = {Stage.SPEECH_LM: 2_020_000_000, Stage.FLOW: 1_330_000_000, Stage.VOCODE
 TYPES = {Precision.FLOAT32: torch.float32, Precision.BFLOAT16: torch.bfloat16}
 
 
-def plans(gpu_gibibytes: int, *, has_pages: bool = True) -> tuple[MemoryPlan, ...]:
+def plans(gpu_gibibytes: int) -> tuple[MemoryPlan, ...]:
     available = gpu_gibibytes * GIBIBYTE - CONTEXT_BYTES - DeviceKind.CUDA.traits.reserved_bytes
-    return plan_memory(RELEASED, 50.0, FILES, available, has_pages=has_pages)
+    return plan_memory(RELEASED, 50.0, FILES, available)
 
 
 @pytest.mark.parametrize("precision", list(TYPES))
@@ -45,17 +45,11 @@ def test_size_of_a_frame_is_that_of_the_caches(reference: Path, family: str, pre
 
 
 def test_released_model_on_small_gpus() -> None:
-    """Beside a prompt of 10 s, which is in memory once."""
+    """The memory of a line contains a copy of a prompt of 10 s and is rounded down to one of the sizes."""
     exact, of_8 = plans(8)
     assert [plan.precision for plan in (exact, of_8)] == [Precision.FLOAT32, Precision.BFLOAT16]
     assert of_8.weight_bytes == 83_000_000 + 3_350_000_000 // 2
-    found = {size: [round(plan.line_seconds or 0) for plan in plans(size)] for size in (6, 8, 12)}
-    assert found == {6: [0, 23], 8: [9, 38], 12: [28, 66]}
-
-
-def test_lines_of_fixed_sizes_are_shorter() -> None:
-    """The memory of a line contains a copy of the prompt and is rounded up to the next size."""
-    found = {size: [plan.line_seconds for plan in plans(size, has_pages=False)] for size in (6, 8, 12)}
+    found = {size: [plan.line_seconds for plan in plans(size)] for size in (6, 8, 12)}
     assert found == {6: [0, 2], 8: [2, 26], 12: [14, 38]}
 
 

@@ -58,7 +58,7 @@ class FakeSpeechSource:
     def expect(self, items: Sequence[ExportItem]) -> None:
         self.expected = [item.text for item in items]
 
-    def waveform_of(self, item: ExportItem) -> Waveform:
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
         self.spoken_texts.append(item.text)
         time.sleep(self.seconds_per_line)
         if item.text in self.failures:

@@ -390,11 +390,11 @@ def test_cancelling_keeps_complete_files(export: Export) -> None:
     control = RequestControl()
 
     class CancelledInTheThird(FakeSpeechSource):
-        def waveform_of(self, item):  # type: ignore[no-untyped-def]
+        def synthesize_waveform(self, item):  # type: ignore[no-untyped-def]
             if item.index == 3:
                 control.cancel()
                 raise Cancelled
-            return super().waveform_of(item)
+            return super().synthesize_waveform(item)
 
     with pytest.raises(Cancelled):
         export.exporter(CancelledInTheThird(), control=control).run()

@@ -98,7 +98,7 @@ class WorkerFixture:
             answers: list[Waveform | StudioError] = []
             for item in self.items:
                 try:
-                    answers.append(source.waveform_of(item))
+                    answers.append(source.synthesize_waveform(item))
                 except StudioError as error:
                     answers.append(error)
             return answers
@@ -177,7 +177,7 @@ def test_cancelling_ends_current_and_requested_lines() -> None:
 
     async def run() -> None:
         async with fixture.source() as source:
-            asking = asyncio.create_task(asyncio.to_thread(source.waveform_of, fixture.items[0]))
+            asking = asyncio.create_task(asyncio.to_thread(source.synthesize_waveform, fixture.items[0]))
             while not fixture.progress_seconds:
                 await asyncio.sleep(0.01)
             fixture.control.cancel()
@@ -207,7 +207,7 @@ def test_unannounced_lines_are_spoken_as_well() -> None:
     async def run() -> list[int]:
         async with fixture.source() as source:
             source.expect([])
-            return [len((await asyncio.to_thread(source.waveform_of, item)).samples) for item in fixture.items]
+            return [len((await asyncio.to_thread(source.synthesize_waveform, item)).samples) for item in fixture.items]
 
     assert np.diff(asyncio.run(run())) > 0
 

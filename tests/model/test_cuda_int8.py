@@ -19,7 +19,7 @@ from studio.errors import UnsupportedPrecision
 from studio.model import cuda_kernel
 from studio.model.config import Precision
 from studio.model.cuda_kernel import CudaKernel, compiled, load_compiler
-from studio.model.speech_lm import compare_with_reference, linear, speech_lm_of
+from studio.model.speech_lm import build_speech_lm, compare_with_reference, linear
 from studio.model.speech_lm.cuda_int8 import SOURCE, CudaInt8Linear, kernel_on
 from studio.model.speech_lm.linear import check_support, describe, pack, quantize_int8_per_channel
 
@@ -120,7 +120,7 @@ def test_language_model_with_the_kernel_passes_the_quality_check(monkeypatch: py
         linear, "Int8Linear", lambda weight, bias: CudaInt8Linear(*quantize_int8_per_channel(weight), bias, CPU)
     )
     network = random_network(small_config())
-    speech_lm = speech_lm_of(network, Precision.INT8)
+    speech_lm = build_speech_lm(network, Precision.INT8)
     assert isinstance(speech_lm.decoder.layers[0].down, CudaInt8Linear)
     report = compare_with_reference(speech_lm, network)
     assert report.is_good_enough(Precision.INT8), report

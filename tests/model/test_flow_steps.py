@@ -17,7 +17,7 @@ from flow_cases import (
     relative_error,
     streamed_mel,
 )
-from whole_flow_cases import random_voice, whole_config, whole_decoder
+from non_causal_flow_cases import non_causal_config, non_causal_decoder, random_voice
 
 from studio.model.config import REDUCED_STEPS
 from studio.model.flow import CachedFlowDecoder
@@ -109,7 +109,7 @@ def test_prompt_state_belongs_to_its_steps(reference: Path, family: str, num_ste
 @pytest.mark.parametrize("num_steps", REDUCED)
 def test_first_generation_has_the_same_solvers(reference: Path, num_steps: int) -> None:
     """Its stream is approximate; a sentence of one chunk is the whole run."""
-    config, exact = whole_config(reference), whole_decoder(reference)
+    config, exact = non_causal_config(reference), non_causal_decoder(reference)
     prompt, tokens = random_voice(config, 20, 34), random_tokens(config, 30)
     before = exact.decode_whole(prompt, tokens)
     decoder = exact.with_steps(num_steps)

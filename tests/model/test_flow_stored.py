@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 from flow_cases import flow_config, flow_decoder, grid_cuts, random_prompt, random_tokens, streamed_mel
-from whole_flow_cases import FAMILY, random_voice, whole_config, whole_decoder
+from non_causal_flow_cases import FAMILY, non_causal_config, non_causal_decoder, random_voice
 
 from studio import paths
 from studio.errors import MissingModelFile, WrongTensors
 from studio.model.config import FlowConfig, Precision
-from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder, stored
+from studio.model.flow import CachedFlowDecoder, FlowOptions, NonCausalFlowDecoder, stored
 from studio.model.flow.stored import discard_stored
 from studio.model.onednn import has_onednn
 
@@ -87,11 +87,11 @@ def test_damaged_files_are_replaced(reference: Path, precision: Precision, caplo
 
 @pytest.mark.parametrize("precision", [Precision.FLOAT32, *PRECISIONS[1:2]])
 def test_the_first_generation_is_stored_as_well(reference: Path, precision: Precision) -> None:
-    path, config = reference / FAMILY / "checkpoint" / "flow.pt", whole_config(reference)
+    path, config = reference / FAMILY / "checkpoint" / "flow.pt", non_causal_config(reference)
     prompt, tokens = random_voice(config, 20, 34), list(range(40))
-    plain = whole_decoder(reference, precision=precision)
+    plain = non_causal_decoder(reference, precision=precision)
     for _ in range(2):
-        decoder = WholeFlowDecoder.load(path, config, precision, "cpu")
+        decoder = NonCausalFlowDecoder.load(path, config, precision, "cpu")
         assert torch.equal(decoder.decode_whole(prompt, tokens), plain.decode_whole(prompt, tokens))
         assert decoder.prompt_key() == plain.prompt_key()
     assert len(_files()) == (1 if precision is Precision.FLOAT32 else 2)

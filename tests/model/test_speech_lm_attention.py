@@ -9,14 +9,9 @@ import pytest
 import torch
 from speech_lm_cases import random_network, small_config
 
-from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, speech_lm_of
-from studio.model.speech_lm.attention import (
-    AttentionHead,
-    AttentionTrace,
-    choose_alignment_heads,
-    forced_attention,
-)
-from studio.model.stages import SpeechTokenRequest
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, build_speech_lm
+from studio.model.speech_lm.alignment_heads import choose_alignment_heads, forced_attention
+from studio.model.stages import AttentionHead, AttentionTrace, SpeechTokenRequest
 
 REQUEST = SpeechTokenRequest(tuple(range(9)), tuple(range(20, 33)), tuple(range(11)), min_tokens=20)
 HEADS = (AttentionHead(0, 1), AttentionHead(1, 0))
@@ -24,7 +19,7 @@ HEADS = (AttentionHead(0, 1), AttentionHead(1, 0))
 
 @pytest.fixture(scope="module")
 def speech_lm() -> TorchSpeechLM:
-    return speech_lm_of(random_network(small_config(is_second=False)))
+    return build_speech_lm(random_network(small_config(is_second=False)))
 
 
 def generate(speech_lm: TorchSpeechLM, request: SpeechTokenRequest) -> list[int]:

@@ -15,7 +15,7 @@ from speech_lm_cases import RecordingSampler, random_network, small_config
 
 from studio.errors import SequenceTooLong
 from studio.model.config import SpeechLMConfig
-from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, speech_lm_of
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, build_speech_lm
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.stages import SpeechTokenRequest
 
@@ -34,7 +34,7 @@ def network(config: SpeechLMConfig) -> SpeechLMNetwork:
 
 @pytest.fixture(scope="module")
 def speech_lm(network: SpeechLMNetwork) -> TorchSpeechLM:
-    return speech_lm_of(network)
+    return build_speech_lm(network)
 
 
 def sampler(speech_lm: TorchSpeechLM, seed: int = 0) -> RepetitionAwareSampler:
@@ -173,7 +173,7 @@ def test_minimum_above_the_maximum_is_lowered_to_it(speech_lm: TorchSpeechLM) ->
 
 def test_a_sequence_beyond_the_model_is_refused_before_anything_is_computed() -> None:
     config = small_config(max_positions=60)
-    speech_lm = speech_lm_of(random_network(config))
+    speech_lm = build_speech_lm(random_network(config))
     prefix = 2 + len(REQUEST.text_tokens) + len(REQUEST.prompt_text_tokens) + len(REQUEST.prompt_speech_tokens)
     fits = replace(REQUEST, min_tokens=60 - prefix, max_tokens=60 - prefix)
     assert len(list(speech_lm.generate(fits, GreedySampler()))) == 60 - prefix

@@ -20,17 +20,17 @@ from studio.model.speech_lm import (
     RepetitionAwareSampler,
     SpeechLMNetwork,
     TorchSpeechLM,
+    build_speech_lm,
     compare_with_reference,
     graph_decoder,
     load_speech_lm,
     loading,
     random_request,
-    speech_lm_of,
 )
-from studio.model.speech_lm.attention import AttentionHead, AttentionTrace
 from studio.model.speech_lm.bfloat16_prefill import is_worthwhile
 from studio.model.speech_lm.block_weights import BLOCKS, BlockWeights, block_size, quantize_blocks
 from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, gains_from_bfloat16, has_fast_product
+from studio.model.stages import AttentionHead, AttentionTrace
 
 BITS = (Precision.INT8, Precision.INT4)
 
@@ -71,7 +71,7 @@ def network() -> SpeechLMNetwork:
 def graph_and_layers(config: SpeechLMConfig, precision: Precision) -> tuple[TorchSpeechLM, TorchSpeechLM]:
     """Return a graph, and the layers one by one in float32 with the weights as the graph rounds them."""
     network = random_network(config)
-    graph = speech_lm_of(network, precision)
+    graph = build_speech_lm(network, precision)
     assert isinstance(graph.decoder, GraphDecoder)
     gated_bits = 8 if precision is Precision.INT8 else 4
     block = block_size(config.backbone.hidden_size, config.backbone.intermediate_size)
@@ -80,7 +80,7 @@ def graph_and_layers(config: SpeechLMConfig, precision: Precision) -> tuple[Torc
         for name, weight in layer.named_parameters():
             if weight.dim() == 2:
                 weight.copy_(widened(weight, gated_bits if "mlp" in name else 8, block))
-    return graph, speech_lm_of(network)
+    return graph, build_speech_lm(network)
 
 
 @pytest.fixture(scope="module", params=BITS, ids=lambda precision: precision.value)
@@ -132,7 +132,7 @@ def test_a_cache_grows_and_another_continues_from_it(pair: tuple[TorchSpeechLM, 
 def test_weights_belong_to_the_graph() -> None:
     """The session must not read memory that was freed, or the network's, which training changes."""
     changed = random_network(CONFIG)
-    speech_lm = speech_lm_of(changed, Precision.INT8)
+    speech_lm = build_speech_lm(changed, Precision.INT8)
     before = list(speech_lm.generate(random_request(CONFIG), GreedySampler()))
     for weight in changed.backbone.layers.parameters():
         weight.zero_()
@@ -178,7 +178,7 @@ class _Fixed:
 
 
 def test_the_graph_passes_the_quality_check_in_8_bits(network: SpeechLMNetwork) -> None:
-    report = compare_with_reference(speech_lm_of(network, Precision.INT8), network)
+    report = compare_with_reference(build_speech_lm(network, Precision.INT8), network)
     assert report.is_good_enough(Precision.INT8), report
 
 
@@ -204,7 +204,7 @@ def test_other_sizes_and_processors_use_the_layers_one_by_one(monkeypatch: pytes
     assert fits_graph(backbone, Precision.INT8)
     assert not fits_graph(backbone, Precision.INT4)
     monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits, block: False)
-    speech_lm = speech_lm_of(random_network(CONFIG), Precision.INT8)
+    speech_lm = build_speech_lm(random_network(CONFIG), Precision.INT8)
     assert not isinstance(speech_lm.decoder, GraphDecoder)
     assert "fbgemm" in speech_lm.engine
 
@@ -217,7 +217,7 @@ def test_a_graph_is_written_once_for_each_file(
     network = random_network(CONFIG)
     torch.save(network.state_dict(), path)
     embeddings = embeddings_of(20)
-    wanted = states(speech_lm_of(network, precision), embeddings, 20)
+    wanted = states(build_speech_lm(network, precision), embeddings, 20)
     first = load_speech_lm(path, CONFIG, precision)
     monkeypatch.setattr(loading, "written_graph", None)
     monkeypatch.setattr(loading, "fits_graph", None)
@@ -231,7 +231,7 @@ def test_the_output_layer_has_8_bits(network: SpeechLMNetwork) -> None:
     hidden = torch.randn(3, CONFIG.backbone.hidden_size, generator=torch.Generator().manual_seed(2))
     wanted = network.llm_decoder(hidden)
     for precision in BITS:
-        error = (speech_lm_of(network, precision).head(hidden) - wanted).norm() / wanted.norm()
+        error = (build_speech_lm(network, precision).head(hidden) - wanted).norm() / wanted.norm()
         assert 1e-4 < error <= 0.02
 
 
@@ -248,15 +248,15 @@ def test_many_rows_are_computed_in_bfloat16_where_it_is_faster(
 ) -> None:
     monkeypatch.setattr(loading, "gains_from_bfloat16", lambda config: True)
     embeddings = embeddings_of(70)
-    wanted = states(speech_lm_of(network), embeddings, 70)
-    graph = states(speech_lm_of(network, precision), embeddings, 70)
+    wanted = states(build_speech_lm(network), embeddings, 70)
+    graph = states(build_speech_lm(network, precision), embeddings, 70)
     speech_lm = loaded(tmp_path, precision)
     assert "prompts in bfloat16" in speech_lm.engine
     both = states(speech_lm, embeddings, 60, *[1] * 10)
     assert (both[:60] - wanted[:60]).norm() / wanted[:60].norm() <= 0.01  # bfloat16 has eight significant bits
     assert (both - wanted).norm() <= (graph - wanted).norm()
     few = states(speech_lm, embeddings, *[35] * 2)
-    assert torch.equal(few, states(speech_lm_of(network, precision), embeddings, *[35] * 2))
+    assert torch.equal(few, states(build_speech_lm(network, precision), embeddings, *[35] * 2))
     # Later starts use the same file, for all precisions.
     monkeypatch.setattr(loading, "gains_from_bfloat16", None)
     monkeypatch.setattr(loading, "bfloat16_weights", None)
@@ -266,7 +266,7 @@ def test_many_rows_are_computed_in_bfloat16_where_it_is_faster(
 def test_attention_is_also_recorded_in_bfloat16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "gains_from_bfloat16", lambda config: True)
     weights = []
-    for speech_lm in (loaded(tmp_path, Precision.INT8), speech_lm_of(random_network(CONFIG))):
+    for speech_lm in (loaded(tmp_path, Precision.INT8), build_speech_lm(random_network(CONFIG))):
         trace = AttentionTrace((AttentionHead(0, 1), AttentionHead(2, 4)))
         request = random_request(CONFIG)
         request = replace(

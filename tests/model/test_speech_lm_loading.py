@@ -14,7 +14,7 @@ from speech_lm_cases import random_network, read_golden, small_config
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
 from studio.model.config import Precision, QwenConfig, SpeechLMConfig
-from studio.model.speech_lm import load_speech_lm, open_network, random_request, speech_lm_of
+from studio.model.speech_lm import build_speech_lm, load_speech_lm, open_network, random_request
 from studio.model.stages import SpeechLM
 
 CONFIG = small_config(num_layers=6)  # more than mapped at a time
@@ -49,7 +49,7 @@ def test_names_are_official_and_the_text_head_is_omitted(reference: Path, family
 @pytest.mark.parametrize("as_zip", [True, False], ids=["zip", "before torch 1.6"])
 def test_loaded_file_equals_the_saved_network(tensors: dict[str, torch.Tensor], tmp_path: Path, as_zip: bool) -> None:
     path = save(tensors, tmp_path, as_zip=as_zip)
-    assert speak(load_speech_lm(path, CONFIG)) == speak(speech_lm_of(random_network(CONFIG)))
+    assert speak(load_speech_lm(path, CONFIG)) == speak(build_speech_lm(random_network(CONFIG)))
 
 
 @pytest.mark.slow
@@ -57,17 +57,17 @@ def test_a_file_in_half_precision_is_widened(tensors: dict[str, torch.Tensor], t
     rounded = {name: tensor.half() for name, tensor in tensors.items()}
     network = random_network(CONFIG)
     network.load_state_dict({name: rounded[name].float() for name in network.state_dict()})
-    assert speak(load_speech_lm(save(rounded, tmp_path), CONFIG)) == speak(speech_lm_of(network))
+    assert speak(load_speech_lm(save(rounded, tmp_path), CONFIG)) == speak(build_speech_lm(network))
 
 
 def test_training_does_not_change_a_packed_model() -> None:
     network = random_network(CONFIG)
-    speech_lm = speech_lm_of(network)
+    speech_lm = build_speech_lm(network)
     before = speak(speech_lm)
     for weight in network.backbone.layers.parameters():
         weight.zero_()
     assert speak(speech_lm) == before
-    assert speak(speech_lm_of(network)) != before
+    assert speak(build_speech_lm(network)) != before
 
 
 def test_missing_unknown_and_misshapen_tensors_are_named(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ sys.path[:0] = sys.argv[2].split("|")
 from speech_lm_cases import small_config
 from studio.model.config import Precision, QwenConfig
 from samplers import GreedySampler
-from studio.model.speech_lm import load_speech_lm, speech_lm_of, random_request
+from studio.model.speech_lm import load_speech_lm, build_speech_lm, random_request
 from dataclasses import replace
 torch.set_num_threads(1)
 backbone = QwenConfig(2000, 512, 2816, 14, 8, 2)
@@ -105,7 +105,7 @@ config = replace(small_config(), backbone=backbone)
 # Run once before, so that memory of the libraries and their kernels is not counted.
 tiny = replace(config, backbone=replace(backbone, hidden_size=64, intermediate_size=64, num_layers=1))
 from speech_lm_cases import random_network
-list(speech_lm_of(random_network(tiny), Precision(sys.argv[3])).generate(random_request(tiny), GreedySampler()))
+list(build_speech_lm(random_network(tiny), Precision(sys.argv[3])).generate(random_request(tiny), GreedySampler()))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 speech_lm = load_speech_lm(Path(sys.argv[1]), config, Precision(sys.argv[3]))
 list(speech_lm.generate(random_request(config), GreedySampler()))

@@ -17,11 +17,11 @@ from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import (
     QualityReport,
+    build_speech_lm,
     compare_with_reference,
     load_speech_lm,
     open_network,
     random_request,
-    speech_lm_of,
 )
 from studio.model.speech_lm.graph_decoder import GraphDecoder
 from studio.model.speech_lm.linear import Int4Linear, PlainLinear, check_support, describe, pack
@@ -141,7 +141,7 @@ def test_plain_matrices_are_used_without_onednn(monkeypatch: pytest.MonkeyPatch)
     assert isinstance(pack(torch.ones(2, 2), None, Precision.FLOAT32, CPU), PlainLinear)
     assert describe(Precision.FLOAT32, CPU) == "torch float32"
     network = random_network(small_config())
-    report = compare_with_reference(speech_lm_of(network), network)
+    report = compare_with_reference(build_speech_lm(network), network)
     assert report.is_good_enough(Precision.FLOAT32)
     assert report.relative_error <= 1e-4
 
@@ -149,7 +149,7 @@ def test_plain_matrices_are_used_without_onednn(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 def test_precision_passes_its_check(precision: Precision) -> None:
     network = random_network(small_config())
-    report = compare_with_reference(speech_lm_of(network, precision), network)
+    report = compare_with_reference(build_speech_lm(network, precision), network)
     assert report.num_tokens == 32
     assert report.is_good_enough(precision), report
 
@@ -170,7 +170,7 @@ def test_precision_passes_its_check_on_the_reference_checkpoints(
 def test_model_with_other_weights_fails_the_check() -> None:
     network, other = random_network(small_config()), random_network(small_config())
     other.speech_embedding.weight.add_(0.05)
-    report = compare_with_reference(speech_lm_of(other), network)
+    report = compare_with_reference(build_speech_lm(other), network)
     assert not report.is_good_enough(Precision.INT8)
     assert report.divergence_nats > 0
 
@@ -192,7 +192,7 @@ def test_one_bad_step_or_other_top_tokens_fail_the_check_despite_a_good_mean(
 
 def test_every_request_is_compared_and_the_worst_step_counts() -> None:
     network = random_network(small_config())
-    speech_lm = speech_lm_of(network, Precision.INT8)
+    speech_lm = build_speech_lm(network, Precision.INT8)
     request = random_request(small_config())
     other = replace(request, text_tokens=request.text_tokens[::-1])
     alone = [compare_with_reference(speech_lm, network, requests=[each], num_tokens=8) for each in (request, other)]

@@ -16,8 +16,8 @@ from safetensors.numpy import load_file
 from table_noise import TableNoise
 
 from studio.model.config import FlowConfig, Precision
-from studio.model.flow import WholeFlowDecoder
-from studio.model.flow.whole_decoder import faded
+from studio.model.flow import NonCausalFlowDecoder
+from studio.model.flow.non_causal_decoder import faded
 from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import FlowPrompt
@@ -40,7 +40,7 @@ SLACK = 2.0
 class Bench:
     reference: Path
     config: FlowConfig
-    flow: WholeFlowDecoder
+    flow: NonCausalFlowDecoder
     decoder: DecoderStages
     noise: TableNoise
     golden: dict[str, np.ndarray]
@@ -79,7 +79,7 @@ def bench(reference: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     generation = next(known for known in GENERATIONS if known.name == FAMILY)
     root = Document(folder / "checkpoint" / generation.yaml_name).root
     config = generation.read_flow(root)
-    flow = WholeFlowDecoder.load(folder / "checkpoint" / "flow.pt", config, Precision.FLOAT32, "cpu")
+    flow = NonCausalFlowDecoder.load(folder / "checkpoint" / "flow.pt", config, Precision.FLOAT32, "cpu")
     vocoder = load_vocoder(folder / "checkpoint" / "hift.pt", generation.read_vocoder(root), Precision.FLOAT32, "cpu")
     tables = {
         name: torch.from_numpy(table) for name, table in load_file(reference / "inputs" / "noise.safetensors").items()

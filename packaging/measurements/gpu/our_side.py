@@ -57,7 +57,7 @@ class OurSide:
         self._decoder = DecoderStages(self._flow, self._vocoder, CostModel(self.checkpoint.flow), self.place.torch_name)
         self._batch_decoder = self._decoder.in_batch(threading.Semaphore(self._flow.max_concurrent_lines))
         self._voice: PreparedVoice | None = None
-        # A new seed for each line, because an engine that proposes tokens learns from earlier lines.
+        # A new seed for each line, because an engine may keep the states of earlier lines.
         self._seeds = itertools.count()
 
     def measured(self, measure: str, arguments: dict[str, int]) -> Answer:

@@ -36,7 +36,7 @@ from studio.model.flow.network import build_network
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 from studio.model.speech_lm.linear import quantize_int8_per_channel
-from studio.model.speech_lm.loading import speech_lm_of
+from studio.model.speech_lm.loading import build_speech_lm
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.stages import FlowPrompt, SpeechLM, SpeechTokenRequest
 from studio.model.torch_device import cuda_streams
@@ -195,7 +195,7 @@ class QuickCheck:
         reference: torch.Tensor | None = None
         for precision in map(Precision, names):
             entry = found[precision.value] = {}
-            plain = speech_lm_of(network, precision, str(self._device))
+            plain = build_speech_lm(network, precision, str(self._device))
             for kind, engine in (("plain", plain), ("graph", GraphSpeechLM(plain))):
                 logits = self._forced_logits(engine, request)
                 reference = logits if reference is None else reference
@@ -346,7 +346,9 @@ class QuickCheck:
         torch.manual_seed(3)
         with torch.device(self._device):
             network = SpeechLMNetwork(self._speech_lm).requires_grad_(False)
-        engine = GraphSpeechLM(speech_lm_of(network, Precision.INT8 if self._is_gpu else precision, str(self._device)))
+        engine = GraphSpeechLM(
+            build_speech_lm(network, Precision.INT8 if self._is_gpu else precision, str(self._device))
+        )
         found["line_of_speech_tokens"] = self._kernels(lambda: self._generate(engine, self._line(), 0))
         yield found
 

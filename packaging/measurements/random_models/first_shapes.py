@@ -31,7 +31,7 @@ def transformer_lm_shapes(config: TransformerLMConfig) -> Shapes:
     return shapes | linear("spk_embed_affine_layer", decoder.size, config.speaker_embedding_size)
 
 
-def whole_flow_shapes(config: FlowConfig) -> Shapes:
+def non_causal_flow_shapes(config: FlowConfig) -> Shapes:
     """Return the shapes of ``flow.pt`` without the embeddings that all generations have."""
     encoder, regulator, unet = config.encoder, config.length_regulator, config.unet
     assert encoder is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from measurements.random_models.first_shapes import transformer_lm_shapes, whole_flow_shapes
+from measurements.random_models.first_shapes import non_causal_flow_shapes, transformer_lm_shapes
 from measurements.random_models.shape_parts import (
     UNET_KERNEL,
     UNET_WIDENING,
@@ -74,7 +74,7 @@ def flow_shapes(config: FlowConfig) -> Shapes:
     shapes: Shapes = {"input_embedding.weight": (config.num_speech_tokens, config.input_size)}
     shapes |= linear("spk_embed_affine_layer", config.mel_bins, config.speaker_embedding_size)
     if config.length_regulator:
-        shapes |= whole_flow_shapes(config)
+        shapes |= non_causal_flow_shapes(config)
     if config.conformer and config.unet:
         shapes |= _conformer(config.conformer, config.input_size)
         shapes |= linear("encoder_proj", config.mel_bins, config.conformer.size)

@@ -60,7 +60,7 @@ class Comparison(QObject):
     def __init__(
         self,
         takes: list[Take],
-        waveform_of: WaveformOf,
+        synthesize_waveform: WaveformOf,
         outputs: AudioOutputs,
         run: Run,
         parent: QObject | None = None,
@@ -69,11 +69,11 @@ class Comparison(QObject):
         is_blind: bool = True,
         random: np.random.Generator | None = None,
     ) -> None:
-        """``waveform_of`` is called on another thread, and ``run`` starts a coroutine."""
+        """``synthesize_waveform`` is called on another thread, and ``run`` starts a coroutine."""
         super().__init__(parent)
         assert 2 <= len(takes) <= MAX_TAKES, "one letter per take"
         self._takes = sorted(takes, key=lambda take: take.number)
-        self._waveform_of = waveform_of
+        self._waveform_of = synthesize_waveform
         self._outputs = outputs
         self._device = device
         self._run = run

@@ -31,11 +31,6 @@ class CudaGraphCandidate(TorchCandidate):
     def name(self) -> str:
         return f"cuda-graph-{self.precision.value}"
 
-    @property
-    def code_version(self) -> int:
-        """See ``EngineBackend``. Version 2 of the flow has its lines in pages."""
-        return 2 if self.stage is Stage.FLOW else 1
-
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
             return Unusable(wording("no NVIDIA GPU is in use"))

@@ -1,13 +1,9 @@
 """``stages.FlowDecoder`` with streamed solver runs recorded as CUDA graphs; prompts and whole utterances run without
-graphs.
-
-The solver of each line has its own memory (``solver_memory.py``): in pages if the driver can map them
-(``paged_memory.py``), otherwise in buffers of fixed sizes (``fixed_memory.py``).
+graphs. The solver of each line has its own memory (``solver_memory.py``).
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +12,7 @@ from typing import ClassVar
 
 import torch
 
-from studio.engines.cuda_graph.fixed_memory import FixedPool
-from studio.engines.cuda_graph.paged_memory import PagedPool
-from studio.engines.cuda_graph.solver_pools import BorrowedMemory, SolverPool
+from studio.engines.cuda_graph.solver_pool import BorrowedMemory, SolverPool
 from studio.engines.memory_plan import TYPICAL_LINE_SECONDS
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow import FlowOptions
@@ -29,9 +23,7 @@ from studio.model.flow.model import FlowModel, PromptTensors
 from studio.model.flow.network import EncoderContext, FlowNetwork
 from studio.model.flow.stored import StoredFlow
 from studio.model.stages import FlowDecoder, FlowPromptState
-from studio.model.virtual_memory import virtual_memory
 
-_log = logging.getLogger(__name__)
 # With voices of two to fourteen seconds, and longer ones.
 _USUAL_CAPACITIES_BLOCKS = (24, 12, 36, 48)
 # Typical length of a line: growing in the middle of a line may require another recording.
@@ -51,8 +43,8 @@ class PooledCaches(FlowCaches):
     borrowed: BorrowedMemory | None = None
     has_begun: bool = False
 
-    def fork(self, left_context_frames: int | None) -> PooledCaches:
-        plain = super().fork(left_context_frames)
+    def fork(self) -> PooledCaches:
+        plain = super().fork()
         return PooledCaches(plain.tokens, plain.frames, plain.estimator, self.pool)
 
     def make_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
@@ -69,7 +61,8 @@ class PooledCaches(FlowCaches):
             return self.pool.grow(self.borrowed, needed, done)
         blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None
         if not self.has_begun:
-            self.borrowed = self.pool.borrow(needed, blocks, expected_frames=done + _EXPECTED_BLOCKS * block)
+            prompt = None if blocks is None else blocks["values"]
+            self.borrowed = self.pool.borrow(needed, prompt, expected_frames=done + _EXPECTED_BLOCKS * block)
         if self.borrowed is None:
             # A line that has not started can run on plain PyTorch, whose memory grows with the line.
             return super().make_room(num_tokens, model, budget)
@@ -107,14 +100,7 @@ class GraphedFlowDecoder(CachedFlowDecoder):
         self._pool = self._new_pool()
 
     def _new_pool(self) -> SolverPool:
-        settings = self._model, self._layouts.estimator, self._cache_dtype, self.budget
-        memory = virtual_memory(self._model.device)
-        if memory is not None:
-            try:
-                return PagedPool(*settings, memory)
-            except RuntimeError as error:
-                _log.warning("no memory in pages for lines: %s", error)
-        return FixedPool(*settings)
+        return SolverPool(self._model, self._layouts.estimator, self._cache_dtype, self.budget)
 
     def recordings(self) -> Iterator[Callable[[], None]]:
         """See ``RecordingStage``."""
@@ -126,20 +112,6 @@ class GraphedFlowDecoder(CachedFlowDecoder):
         if isinstance(decoder, GraphedFlowDecoder):
             decoder._pool = decoder._new_pool()
         return decoder
-
-    def _has_budget_for(self, kind: CacheKind, num_prompt_tokens: int) -> bool:
-        """See ``CachedFlowDecoder``. Lines take pages only for the frames that they have."""
-        if kind is not CacheKind.KEYS_VALUES or not isinstance(self._pool, PagedPool):
-            return super()._has_budget_for(kind, num_prompt_tokens)
-        num_tokens = num_prompt_tokens + _EXPECTED_BLOCKS * self.chunk_tokens
-        return self._bytes_of(kind, num_tokens) <= self.budget.total_bytes
-
-    def _make_prompt_room(self, caches: FlowCaches, num_tokens: int) -> bool:
-        """See ``CachedFlowDecoder``. If possible, keys and values are in pages that lines share."""
-        state = None
-        if num_tokens and caches.estimator.kind is CacheKind.KEYS_VALUES:
-            state = self._pool.prompt_state(self._model.config.frames_per_token * num_tokens)
-        return caches.make_prompt_room(num_tokens, self._model, state)
 
     @torch.inference_mode()
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:

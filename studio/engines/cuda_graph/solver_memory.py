@@ -9,17 +9,17 @@ masked.
 from __future__ import annotations
 
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import prod
 
 import torch
 import torch.nn.functional as F
 
 from studio.engines.cuda_graph import norm_kernel
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder, shared_pool
-from studio.model.flow.caches import CacheLayout
+from studio.model.flow.caches import Allocation, CacheLayout
 from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.layers import CausalConvolution, Change, Conditions, Context, Norm, SelfAttention
 from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond, solve
@@ -28,29 +28,51 @@ from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond
 _MASKED = -1e4
 
 
-class SolverMemory(ABC):
-    """The solver of one line.
+def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
+    """Return the size in bytes of keys and values for ``capacity`` frames; other tensors are small."""
+    return sum(prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
 
-    ``capacity`` is the number of frames of prompt and speech that a run reads, a multiple of the block. ``states`` are the
-    keys and values of each layer, (steps, 2, rows, heads, frames, head_size); masked ones must be finite.
+
+def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:
+    """Return the shape of one layer's keys and values."""
+    return layout.num_steps, 2, layout.num_rows, attention.num_heads, capacity, attention.head_size
+
+
+class SolverMemory:
+    """The solver of one line. A line that outgrows its memory moves to larger memory.
+
+    ``capacity`` is the number of frames of prompt and speech, a multiple of the block. ``reservations`` are kept for the
+    lifetime of the memory. ``states`` are the keys and values of each layer, zeros by default.
     """
 
     def __init__(
-        self, model: FlowModel, layout: CacheLayout, capacity: int, dtype: torch.dtype, states: Iterable[torch.Tensor]
+        self,
+        model: FlowModel,
+        layout: CacheLayout,
+        capacity: int,
+        dtype: torch.dtype,
+        *,
+        reservations: tuple[Allocation, ...] = (),
+        states: Iterable[torch.Tensor] | None = None,
     ) -> None:
         device, block, bins = model.device, layout.block_frames, model.config.mel_bins
+        self.capacity = capacity
+        self.reservations = reservations
         self._model = model
         self._layout = layout
-        self._dtype = dtype
 
         def zeros(*shape: int, kind: torch.dtype = model.dtype) -> torch.Tensor:
             return torch.zeros(shape, dtype=kind, device=device)
 
-        self._states = list(states)
+        # Zeros, because masked values are multiplied by zero, which keeps a NaN.
+        self._states = list(
+            states or (zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions)
+        )
         self._tails = [zeros(*shape) for shape in layout.tail_shapes()]
         self._x, self._mean, self._prompt_mel, self._mel = (zeros(block, bins) for _ in range(4))
         self._speaker = zeros(bins)
         self._positions = torch.zeros(block, dtype=torch.long, device=device)
+        self._bias = zeros(1, 1, block, capacity, kind=dtype)  # masks the frames that the line does not have
         estimator = model.network.estimator
         self._rotary = estimator.rotary_embed if isinstance(estimator, DiT) else None
         num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
@@ -60,36 +82,12 @@ class SolverMemory(ABC):
         self._num_prompt_frames = 0
         self._is_finite = torch.ones((), dtype=torch.bool, device=device)
         self._order = StreamOrder(device)
-        self._graph_pool = shared_pool(device)
-        self._runs: dict[int, _Run] = {}
-        self.set_capacity(capacity)
-
-    def set_capacity(self, capacity: int) -> None:
-        """Let runs read ``capacity`` frames. Each capacity has its own recording."""
-        self.capacity = capacity
-        if capacity not in self._runs:
-            device, state = self._model.device, (*self._tails, self._is_finite)
-            bias = torch.zeros(1, 1, self._layout.block_frames, capacity, dtype=self._dtype, device=device)
-            self._runs[capacity] = _Run(bias, CapturedGraph(device, state, pool=self._graph_pool))
+        self._recorded = CapturedGraph(device, (*self._tails, self._is_finite), pool=shared_pool(device))
 
     @property
-    @abstractmethod
-    def num_frames(self) -> int:
-        """The number of frames of prompt and speech for which there is memory."""
-
-    @property
-    @abstractmethod
-    def is_complete(self) -> bool:
-        """Whether later lines can use this memory. False after its memory was moved or a mapping failed."""
-
-    def has_prompt(self, blocks: Mapping[str, torch.Tensor] | None) -> bool:
-        """Return whether this memory contains the state of a prompt, ``blocks`` as in ``StageCache``."""
-        return blocks is not None and self._prompt is not None and self._prompt() is blocks["values"]
-
-    @property
-    def has_any_prompt(self) -> bool:
-        """Whether this memory contains the state of a prompt that is still in use."""
-        return self._prompt is not None and self._prompt() is not None
+    def prompt(self) -> torch.Tensor | None:
+        """Values, as in ``StageCache``, of the prompt whose state this memory contains, if it is still in use."""
+        return None if self._prompt is None else self._prompt()
 
     @torch.inference_mode()
     def start_from(self, blocks: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
@@ -98,17 +96,64 @@ class SolverMemory(ABC):
             self._clear_not_finite()
             if blocks is None:
                 self._prompt = None  # the line writes from the first frame on
-            elif not self.has_prompt(blocks):
+            elif self.prompt is not blocks["values"]:
                 self._prompt = weakref.ref(blocks["values"])
                 self._num_prompt_frames = blocks["values"].shape[-2]
-                self._copy_prompt(blocks)
+                for layer, states in enumerate(self._states):
+                    keys, values = states[..., : self._num_prompt_frames, :].unbind(1)
+                    keys.copy_(blocks["keys"][:, layer])
+                    values.copy_(blocks["values"][:, layer])
             self._copy_tails(tails)
 
-    def _copy_prompt(self, blocks: Mapping[str, torch.Tensor]) -> None:
-        for layer, states in enumerate(self._states):
-            keys, values = states[..., : self._num_prompt_frames, :].unbind(1)
-            keys.copy_(blocks["keys"][:, layer])
-            values.copy_(blocks["values"][:, layer])
+    @torch.inference_mode()
+    def continue_from(self, other: SolverMemory, num_frames: int) -> None:
+        """Copy the state of a line from ``other``, which it has outgrown, except a prompt that is already here."""
+        with other._order.turn(), self._order.turn():
+            self._clear_not_finite()
+            has_prompt = self.prompt is not None and self.prompt is other.prompt
+            speech = slice(self._num_prompt_frames if has_prompt else 0, num_frames)
+            for ours, theirs in zip(self._states, other._states, strict=True):
+                ours[..., speech, :] = theirs[..., speech, :]
+            self._prompt, self._num_prompt_frames = other._prompt, other._num_prompt_frames
+            self._copy_tails(other._tails)
+
+    @torch.inference_mode()
+    def moved_to(self, capacity: int, num_frames: int, extra: Allocation) -> SolverMemory:
+        """Return larger memory with the state of a line of ``num_frames``. Layers move one by one and are freed here.
+
+        ``extra`` reserves the added bytes. This memory cannot be used afterwards, even if the move fails for lack of memory.
+        """
+        with self._order.turn():
+            self._clear_not_finite()
+            larger = SolverMemory(
+                self._model,
+                self._layout,
+                capacity,
+                self._states[0].dtype,
+                reservations=(*self.reservations, extra),
+                states=self._moved_states(capacity, num_frames),
+            )
+            larger._prompt, larger._num_prompt_frames = self._prompt, self._num_prompt_frames
+            with larger._order.turn():
+                larger._copy_tails(self._tails)
+        return larger
+
+    def _moved_states(self, capacity: int, num_frames: int) -> Iterator[torch.Tensor]:
+        for index, attention in enumerate(self._layout.attentions):
+            old = self._states[index]
+            new = torch.zeros(_state_shape(self._layout, attention, capacity), dtype=old.dtype, device=old.device)
+            new[..., :num_frames, :] = old[..., :num_frames, :]
+            self._states[index] = old.new_empty(0)
+            if old.device.type == "cuda":
+                # It was allocated for another stream, whose later work must not overwrite it yet.
+                old.record_stream(torch.cuda.current_stream(old.device))
+            del old
+            yield new
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no layer was moved to other memory."""
+        return all(len(tensor) for tensor in self._states)
 
     def finish(self) -> None:
         """Wait for all work on this memory, including that of cancelled lines."""
@@ -117,13 +162,10 @@ class SolverMemory(ABC):
     def _clear_not_finite(self) -> None:
         """Zero any non-finite values of an earlier line, because a mask does not hide them."""
         if not self._is_finite:
-            self._zero_states()
+            for tensor in self._states:
+                tensor.zero_()
             self._prompt = None
             self._is_finite.fill_(True)
-
-    @abstractmethod
-    def _zero_states(self) -> None:
-        """Zero what lines have written."""
 
     def _copy_tails(self, tails: list[torch.Tensor]) -> None:
         for ours, theirs in zip(self._tails, tails, strict=True):
@@ -134,8 +176,7 @@ class SolverMemory(ABC):
         """Record the run. The memory must not be in use; the next line overwrites what the run has written."""
         with self._order.turn():
             self._prompt = None
-            self._positions.zero_()
-            self._runs[self.capacity].graph.run(self._compute)
+            self._recorded.run(self._compute)
 
     @torch.inference_mode()
     def solve(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> torch.Tensor:
@@ -144,7 +185,7 @@ class SolverMemory(ABC):
         """
         with self._order.turn():
             self._set_inputs(voice, mean, start)
-            self._runs[self.capacity].graph.run(self._compute)
+            self._recorded.run(self._compute)
             return self._mel[: mean.shape[0]].clone()
 
     def _set_inputs(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> None:
@@ -152,7 +193,7 @@ class SolverMemory(ABC):
         block = self._layout.block_frames
         stop = start + mean.shape[0]
         check_length(stop)
-        assert start + block <= min(self.num_frames, self.capacity)
+        assert start + block <= self.capacity
         for buffer, part in (
             (self._x, self._model.noise[start : start + block]),
             (self._mean, mean),
@@ -161,19 +202,18 @@ class SolverMemory(ABC):
             buffer.zero_()[: len(part)] = part
         self._speaker.copy_(voice.speaker)
         torch.arange(start, start + block, out=self._positions)
-        bias = self._runs[self.capacity].bias
-        bias.fill_(_MASKED)
-        bias[..., :stop] = 0.0
+        self._bias.fill_(_MASKED)
+        self._bias[..., :stop] = 0.0
         if self._rotary is not None:
             self._rotations.copy_(self._rotary.rotations(start, block))
 
     def _compute(self) -> None:
-        model, run = self._model, self._runs[self.capacity]
+        model = self._model
         given = (self._mean, self._prompt_mel, self._speaker)
         conditions = Conditions(*(cond_uncond(part) for part in given))
 
         def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
-            context = _FixedContext(self, run.bias, step)
+            context = _FixedContext(self, step)
             return model.network.estimator.velocity(x, conditions, model.modulations[step], context)
 
         with nullcontext() if self._rotary is None else override_rotary(self._rotations):
@@ -182,19 +222,10 @@ class SolverMemory(ABC):
 
 
 @dataclass(frozen=True)
-class _Run:
-    """The computation for one capacity. ``bias`` masks the frames that a line does not have."""
-
-    bias: torch.Tensor
-    graph: CapturedGraph
-
-
-@dataclass(frozen=True)
 class _FixedContext(Context):
     """The context of a block at one solver step."""
 
     memory: SolverMemory
-    bias: torch.Tensor
     step: int
 
     def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
@@ -205,13 +236,13 @@ class _FixedContext(Context):
 
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         memory = self.memory
-        states = memory._states[attention.layer][self.step][..., : memory.capacity, :]
+        states = memory._states[attention.layer][self.step]
         # Rotary positions come from ``override_rotary``.
         projected = attention.project(normed, 0)
         own = projected.to(states.dtype)
         states.index_copy_(3, memory._positions, own[1:])
         assert attention.score_bias(own[0], 0, states.shape[3]) is None, "estimators have no other kind of position"
-        attended = F.scaled_dot_product_attention(own[0], states[0], states[1], attn_mask=self.bias)
+        attended = F.scaled_dot_product_attention(own[0], states[0], states[1], attn_mask=memory._bias)
         return attended.to(projected.dtype)
 
     def add_and_norm(

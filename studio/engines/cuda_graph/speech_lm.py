@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -296,12 +296,6 @@ class GraphSpeechLM:
         """See ``CachedSpeechLM.generate``."""
         min_tokens, max_tokens, length = self._plain.lengths(request)
         return self._generate(request, sampler, min_tokens, max_tokens, length)
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        """See ``CachedSpeechLM``: the plain model runs text that arrives in pieces."""
-        return self._plain.generate_from_pieces(request, text_tokens, sampler)
 
     def _generate(
         self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int, length: int

@@ -18,7 +18,7 @@ import torch
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder, shared_pool
 from studio.model.stages import SourceNoise, VocoderStream
 from studio.model.vocoder.layers import History
-from studio.model.vocoder.network import CausalHiFT, waveform_of
+from studio.model.vocoder.network import CausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
 from studio.model.vocoder.source import cumulative_phase
 from studio.model.vocoder.spectrum import last_block_gain
@@ -82,7 +82,7 @@ class VocoderMemory:
         self._pool = shared_pool(self._device)
         self.order = StreamOrder(self._device)
 
-    def run_of(self, num_frames: int, *, is_first: bool) -> ChunkRun:
+    def find_run(self, num_frames: int, *, is_first: bool) -> ChunkRun:
         """Return the run of a size. A run that is not the first one needs the state of a first one when it records."""
         key = is_first, num_frames
         if key not in self._runs:
@@ -96,7 +96,7 @@ class VocoderMemory:
     def record(self, size: int, *, is_first: bool) -> None:
         """Record a chunk of ``size`` frames. A first one must have been recorded before others."""
         with self.order.turn():
-            self.compute(self.run_of(size, is_first=is_first))
+            self.compute(self.find_run(size, is_first=is_first))
 
     def _make_run(self, num_frames: int, *, is_first: bool) -> ChunkRun:
         network, weight = self.network, self.network.conv_pre.weight
@@ -135,7 +135,7 @@ class VocoderMemory:
         places = torch.minimum(run.source_places, 2 * run.end_of_source - 2 - run.source_places).clamp_(min=0)
         spectrum = network.spectrum_of_chunk(run.mel, source.index_select(1, places), history)
         spectrum = spectrum * (run.columns < run.end_of_spectrum)
-        samples = waveform_of(spectrum, config, history)[0] * run.gains
+        samples = synthesize_waveform(spectrum, config, history)[0] * run.gains
         run.samples.copy_(samples.clamp_(-config.audio_limit, config.audio_limit))
 
 
@@ -179,7 +179,7 @@ class RecordedStream:
 
     def _run(self, memory: VocoderMemory, mel: torch.Tensor, size: int, end: int | None) -> torch.Tensor:
         """Return the samples of a chunk, padded to ``size`` frames. The utterance has ``end`` frames, if known."""
-        run = memory.run_of(size, is_first=self._num_source == 0)
+        run = memory.find_run(size, is_first=self._num_source == 0)
         config, rate = memory.network.config, memory.network.samples_per_frame
         run.mel.zero_()[0, :, : mel.shape[-1]] = mel
         num_source = len(run.noise)

@@ -19,7 +19,7 @@ from studio.engines.cuda_graph.vocoder import GraphedVocoder
 from studio.model.config import VocoderKind
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.model.vocoder.layers import History, same_padding
-from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT, waveform_of
+from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import cumulative_phase
 from studio.model.vocoder.spectrum import analyse, last_block_gain
 from studio.model.vocoder.streams import F0_PAST_FRAMES, NonCausalStream
@@ -90,7 +90,7 @@ class WindowMemory:
             return None
         config = self._network.config
         with self._lock, self._order.turn():
-            run = self.run_of(size, offset)
+            run = self.find_run(size, offset)
             run.mel.zero_()[..., :num_frames] = mel
             run.noise[: len(noise)].copy_(noise, non_blocking=True)
             if run.before is not None and before is not None:
@@ -106,11 +106,11 @@ class WindowMemory:
     @torch.inference_mode()
     def record(self, size: int, offset: int) -> None:
         with self._lock, self._order.turn():
-            run = self.run_of(size, offset)
+            run = self.find_run(size, offset)
             run.num_frames.fill_(size)
             run.recorded.run(partial(self.compute_run, run))
 
-    def run_of(self, size: int, offset: int) -> WindowRun:
+    def find_run(self, size: int, offset: int) -> WindowRun:
         key = size, offset
         if key not in self._runs:
             self._runs[key] = self._make_run(size, offset)
@@ -152,7 +152,7 @@ class WindowMemory:
         spectrum = history.cut(analyse(source, config.stft_size, config.stft_hop, history))
         x = network.conv_pre(history.surround(run.mel[:, :, run.offset :], network.conv_pre.kernel_size[0]))
         x = history.cut(network.run_stages(x, spectrum, history.surround, history))
-        samples = waveform_of(x, config, history)[0] * run.gains
+        samples = synthesize_waveform(x, config, history)[0] * run.gains
         run.samples.copy_(samples.clamp_(-config.audio_limit, config.audio_limit))
 
 

@@ -14,13 +14,18 @@ from studio.engines.onnx.flow_graphs import encoder_graph, flow_shapes, step_gra
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.graph import FlowShapes, Graph, VocoderShapes
 from studio.engines.onnx.mixed_precision import write_mixed_precision
+from studio.engines.onnx.non_causal_flow import (
+    GraphNonCausalDecoder,
+    GraphNonCausalModel,
+    NonCausalFlowShapes,
+    non_causal_step_graph,
+)
 from studio.engines.onnx.vocoder import graph_vocoder, vocoder_graph, vocoder_shapes
-from studio.engines.onnx.whole_flow import GraphWholeDecoder, GraphWholeModel, WholeFlowShapes, whole_step_graph
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.flow.model import FlowModel
 from studio.model.flow.network import build_network
-from studio.model.flow.whole_decoder import WholeFlowModel, load_whole_network
+from studio.model.flow.non_causal_decoder import NonCausalFlowModel, load_non_causal_network
 from studio.model.stages import FlowDecoder
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.vocoder import HiFTVocoder, load_vocoder
@@ -46,7 +51,7 @@ def write_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, repor
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
     if checkpoint.flow.length_regulator is not None:
-        _write_whole_flow(checkpoint, folder, precision, report)
+        _write_non_causal_flow(checkpoint, folder, precision, report)
         return
     report(0, 2)
     model = _plain_flow(checkpoint)
@@ -65,16 +70,16 @@ def write_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, repor
     report(2, 2)
 
 
-def _write_whole_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, report: Report) -> None:
+def _write_non_causal_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, report: Report) -> None:
     report(0, 1)
-    network = load_whole_network(checkpoint.folder / "flow.pt", checkpoint.flow)
-    model = WholeFlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)
-    step = whole_step_graph(model)
+    network = load_non_causal_network(checkpoint.folder / "flow.pt", checkpoint.flow)
+    model = NonCausalFlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)
+    step = non_causal_step_graph(model)
     digest = hashlib.sha256(step.SerializeToString()).hexdigest()
     if precision is not Precision.FLOAT32:
         write_mixed_precision(step, precision, kept=_FLOW_KEPT)
     onnx.save(step, folder / FLOW_STEP)
-    WholeFlowShapes(digest, checkpoint.flow.mel_bins, len(model.steps)).write(folder)
+    NonCausalFlowShapes(digest, checkpoint.flow.mel_bins, len(model.steps)).write(folder)
     report(1, 1)
 
 
@@ -104,9 +109,11 @@ def open_any_flow(
     """
     if checkpoint.flow.length_regulator is None:
         return open_flow(folder, open_graph, blocks_at_once=blocks_at_once)
-    WholeFlowShapes.read(folder)
-    network = load_whole_network(checkpoint.folder / "flow.pt", checkpoint.flow)
-    return GraphWholeDecoder(GraphWholeModel(network, checkpoint.flow, open_graph(folder / FLOW_STEP)), precision)
+    NonCausalFlowShapes.read(folder)
+    network = load_non_causal_network(checkpoint.folder / "flow.pt", checkpoint.flow)
+    return GraphNonCausalDecoder(
+        GraphNonCausalModel(network, checkpoint.flow, open_graph(folder / FLOW_STEP)), precision
+    )
 
 
 def open_flow(folder: Path, open_graph: OpenGraph, *, blocks_at_once: int) -> GraphFlowDecoder:

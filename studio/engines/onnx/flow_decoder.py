@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import torch
 
@@ -16,36 +15,14 @@ from studio.model.flow.caches import (
     default_budget_bytes,
     max_concurrent_streams,
 )
-from studio.model.flow.decoder import IncrementalFlowStream, as_mel, cacheable_tokens
+from studio.model.flow.decoder import IncrementalFlowStream, PromptState, as_mel, cacheable_tokens
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 
 # Bump when the meaning of a stored prompt state changes.
 _STATE_VERSION = 1
 
 
-@dataclass(frozen=True)
-class GraphPromptState:
-    """Read-only state of a voice, which each stream copies. If ``caches`` is None, streams recompute the prompt."""
-
-    voice: GraphVoice
-    caches: RunCaches | None = field(repr=False)
-
-    @property
-    def num_cached_tokens(self) -> int:
-        return 0 if self.caches is None else self.caches.num_tokens
-
-    @property
-    def num_bytes(self) -> int:
-        return 0 if self.caches is None else self.caches.num_bytes
-
-    def tensors(self) -> Mapping[str, torch.Tensor]:
-        if self.caches is None or self.caches.num_tokens == 0:
-            return {}
-        return {
-            f"{part_name}.{name}": tensor
-            for part_name, part in self.caches.parts().items()
-            for name, tensor in part.tensors().items()
-        }
+GraphPromptState = PromptState[GraphVoice, RunCaches]
 
 
 class GraphFlowDecoder:
@@ -109,7 +86,7 @@ class GraphFlowDecoder:
             if any(part.num_frames[clock] != own[clock] for clock in part.num_frames):
                 raise ValueError(f"{part_name} of the stored prompt state belongs to a prompt of another length")
         if remaining:
-            raise ValueError(f"the stored prompt state holds {next(iter(remaining))}, which this model does not know")
+            raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, unknown to this model")
         caches.num_tokens = num_tokens
         return GraphPromptState(voice, caches)
 
@@ -124,7 +101,7 @@ class GraphFlowDecoder:
     @torch.inference_mode()
     def open_stream(self, state: FlowPromptState) -> GraphFlowStream:
         """See ``stages.FlowDecoder``; ``state`` must come from this decoder."""
-        assert isinstance(state, GraphPromptState), "a prompt state belongs to the decoder that made it"
+        assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
         return GraphFlowStream(self, self._runner, self.budget, state)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:

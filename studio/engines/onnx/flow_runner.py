@@ -163,6 +163,14 @@ class RunCaches:
     def parts(self) -> dict[str, GraphCaches]:
         return {"encoder": self.encoder} | {f"step{index}": step for index, step in enumerate(self.steps)}
 
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return views of all caches by name."""
+        return {
+            f"{part_name}.{name}": tensor
+            for part_name, part in self.parts().items()
+            for name, tensor in part.tensors().items()
+        }
+
     def missing_bytes(self, own: Mapping[str, int]) -> int:
         """Return the bytes that ``make_room`` would allocate."""
         return sum(part.missing_bytes(own) for part in self.parts().values())

@@ -14,7 +14,7 @@ from torch import nn
 from studio.engines.onnx.graph import Graph, TailPort, VocoderShapes
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.vocoder.layers import History, causal_padding, same_padding
-from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, waveform_of
+from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import source_phase
 from studio.model.vocoder.spectrum import analyse
 from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVocoder
@@ -145,7 +145,7 @@ class _Decoder:
         return analyse(source, self.config.stft_size, self.config.stft_hop, history)
 
     def _sound(self, spectrum: torch.Tensor, history: History) -> torch.Tensor:
-        return waveform_of(spectrum, self.config, history)
+        return synthesize_waveform(spectrum, self.config, history)
 
 
 class CentredDecoder(_Decoder):

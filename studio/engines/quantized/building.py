@@ -109,7 +109,7 @@ def write_quantized_flow(
     ``report`` receives the number of clips done and their total; it may raise an exception to cancel. Raises
     ``UnsupportedPrecision`` if the distortion exceeds the limit.
     """
-    files.write_flow(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _total_of(effort)))
+    files.write_flow(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _count_steps(effort)))
     held_out = calibration_clips(checkpoint, effort.num_held_out, held_out=True)
     step_path = folder / files.FLOW_STEP
     step = RecordingGraph(OrtGraph(step_path, device))
@@ -123,7 +123,7 @@ def write_quantized_flow(
             step.start(generator.choice(num_runs, _RECORDED_STEPS, replace=False).tolist())
             flow.open_stream(state).decode(clip.tokens, ())
             yield step.recorded
-            report(index + 1, _total_of(effort))
+            report(index + 1, _count_steps(effort))
 
     quantize(step_path, runs(), kept=_FLOW_KEPT, percentile=effort.percentile)
     quantised = files.open_flow(folder, lambda path: OrtGraph(path, device), blocks_at_once=1)
@@ -134,7 +134,7 @@ def write_quantized_vocoder(
     checkpoint: Checkpoint, folder: Path, device: Device, report: files.Report, effort: Effort = Effort()
 ) -> float:
     """Fill ``folder`` as ``write_vocoder`` does, in 8 bits; otherwise like ``write_quantized_flow``."""
-    files.write_vocoder(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _total_of(effort)))
+    files.write_vocoder(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _count_steps(effort)))
     held_out = calibration_clips(checkpoint, effort.num_held_out, held_out=True)
     decoder_path = folder / files.VOCODER_DECODER
     decoder = RecordingGraph(OrtGraph(decoder_path, device))
@@ -151,14 +151,14 @@ def write_quantized_vocoder(
             stream.synthesize(mel[:, :half], is_last=False)
             stream.synthesize(mel[:, half:], is_last=True)
             yield decoder.recorded
-            report(index + 1, _total_of(effort))
+            report(index + 1, _count_steps(effort))
 
     quantize(decoder_path, runs(), kept=_VOCODER_KEPT, percentile=effort.percentile)
     quantised = files.open_vocoder(folder, checkpoint, lambda path: OrtGraph(path, device))
     return _check_distortion(wanted, [_audio_mel(quantised, clip, checkpoint) for clip in held_out], effort, report)
 
 
-def _total_of(effort: Effort) -> int:
+def _count_steps(effort: Effort) -> int:
     return effort.num_clips + 1  # one more for the distortion check
 
 
@@ -185,5 +185,5 @@ def _check_distortion(
             distortion=distortion,
             limit=MAX_DISTORTION_DB,
         )
-    report(_total_of(effort), _total_of(effort))
+    report(_count_steps(effort), _count_steps(effort))
     return distortion

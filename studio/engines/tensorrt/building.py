@@ -52,11 +52,11 @@ def build_plan(
 
     ``report`` receives the progress in 0..1 after every step; an exception that it raises ends the build and is raised
     again here. ``should_continue`` is called before it and may block; if it returns False, the build is cancelled.
-    ``compute_capability`` is that of the GPU, if known.
+    ``compute_capability`` of the GPU is given if it is known.
     Raises ``BuildCancelled``, ``DamagedModelFile``, ``UnsupportedPrecision`` (TensorRT cannot build the graph) and
     ``OutOfMemory``.
     """
-    api, logger = library.api, logger_of(library)
+    api, logger = library.api, find_logger(library)
     logger.words.clear()
     builder = api.Builder(logger)
     # Strongly typed is the only kind from version 11 on, which ignores the flag.
@@ -90,7 +90,7 @@ def build_plan(
     return bytes(plan)
 
 
-def logger_of(library: Library) -> Any:
+def find_logger(library: Library) -> Any:
     """Return the logger of the process: TensorRT keeps the first logger it receives and ignores others.
 
     It forwards warnings and keeps errors in ``words``, because failed calls return None without a reason.

@@ -15,7 +15,7 @@ from studio.engines.candidate import BuildJob, EngineTarget
 from studio.engines.machine import processor
 from studio.engines.onnx import files
 from studio.engines.onnx.graph import FlowShapes, VocoderShapes
-from studio.engines.onnx.whole_flow import WholeFlowShapes
+from studio.engines.onnx.non_causal_flow import NonCausalFlowShapes
 from studio.engines.quantized.building import write_quantized_flow, write_quantized_vocoder
 from studio.engines.stage import Stage
 from studio.engines.tensorrt.building import Profile, SizeRange
@@ -48,8 +48,8 @@ def write_graphs(
         else:
             files.write_flow(checkpoint, folder, precision, report)
         if checkpoint.flow.length_regulator is not None:
-            WholeFlowShapes.read(folder).write(job.workspace)
-            return {folder / files.FLOW_STEP: (whole_flow_profile(checkpoint),)}
+            NonCausalFlowShapes.read(folder).write(job.workspace)
+            return {folder / files.FLOW_STEP: (non_causal_flow_profile(checkpoint),)}
         flow_shapes = FlowShapes.read(folder)
         flow_shapes.write(job.workspace)
         return {folder / name: flow_profiles(flow_shapes) for name in (files.FLOW_ENCODER, files.FLOW_STEP)}
@@ -92,7 +92,7 @@ def flow_profiles(shapes: FlowShapes) -> tuple[Profile, Profile]:
     return stream, whole
 
 
-def whole_flow_profile(checkpoint: Checkpoint) -> Profile:
+def non_causal_flow_profile(checkpoint: Checkpoint) -> Profile:
     """Return the profile of CosyVoice-300M's step: a prompt and a sentence, as long together as those of a stream."""
     frames_per_second = checkpoint.generation.frame_rate
     most, usual = (

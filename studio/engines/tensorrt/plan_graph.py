@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from studio import paths
-from studio.engines.tensorrt.building import MAX_REASON_CHARACTERS, logger_of
+from studio.engines.tensorrt.building import MAX_REASON_CHARACTERS, find_logger
 from studio.engines.tensorrt.library import Library
 from studio.errors import DamagedModelFile, OutOfMemory, SequenceTooLong, StudioError
 from studio.storage.atomic_file import atomic_write
@@ -138,7 +138,7 @@ class PlanGraph:
 
 
 def _deserialize(library: Library, plan: bytes, file_name: str) -> Any:
-    logger = logger_of(library)
+    logger = find_logger(library)
     logger.words.clear()
     engine = library.api.Runtime(logger).deserialize_cuda_engine(plan)
     if engine is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -74,12 +74,6 @@ class VllmSpeechLM:
         if isinstance(sampler, RepetitionAwareSampler):
             return self._sample_remotely(request, sampler, min_tokens, max_tokens)
         return self._sample_locally(request, sampler, min_tokens, max_tokens)
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        """See ``TorchSpeechLM``: vLLM accepts no embeddings during generation."""
-        return self._opened_plain().generate_from_pieces(request, text_tokens, sampler)
 
     def _sample_remotely(
         self, request: SpeechTokenRequest, sampler: RepetitionAwareSampler, min_tokens: int, max_tokens: int

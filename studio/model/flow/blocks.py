@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import torch
 
-from studio.model.flow.caches import CacheBlock, CacheBudget, CacheKind, CacheLayout, StageCache
+from studio.model.flow.caches import CacheBudget, CacheKind, CacheLayout, StageCache
 from studio.model.flow.model import FlowModel, PromptTensors
 from studio.model.flow.network import EncoderContext
 
@@ -76,8 +76,17 @@ class FlowCaches:
     def parts(self) -> dict[str, StageCache]:
         return {"tokens": self.tokens, "frames": self.frames, "estimator": self.estimator}
 
-    def fork(self, left_context_frames: int | None) -> FlowCaches:
-        return FlowCaches(self.tokens.fork(None), self.frames.fork(None), self.estimator.fork(left_context_frames))
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return all caches by name, as contiguous tensors."""
+        named: dict[str, torch.Tensor] = {}
+        for part_name, part in self.parts().items():
+            for block in part.blocks:
+                named |= {f"{part_name}.{name}": tensor for name, tensor in block.tensors.items()}
+            named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
+        return named
+
+    def fork(self) -> FlowCaches:
+        return FlowCaches(self.tokens.fork(), self.frames.fork(), self.estimator.fork())
 
     def make_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
         num_frames = model.config.frames_per_token * num_tokens
@@ -87,17 +96,13 @@ class FlowCaches:
             and self.estimator.make_room(num_frames, budget, model.device)
         )
 
-    def make_prompt_room(self, num_tokens: int, model: FlowModel, state: dict[str, torch.Tensor] | None = None) -> bool:
-        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of
-        voices. ``state`` are the estimator's tensors if they have been allocated.
-        """
+    def make_prompt_room(self, num_tokens: int, model: FlowModel) -> bool:
+        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of voices."""
         num_frames = model.config.frames_per_token * num_tokens
-        if state is not None:
-            self.estimator.blocks.append(CacheBlock(self.estimator.kind, state, 0, num_frames))
         return num_tokens == 0 or (
             self.tokens.add_block(num_tokens, None, model.device)
             and self.frames.add_block(num_frames, None, model.device)
-            and (state is not None or self.estimator.add_block(num_frames, None, model.device))
+            and self.estimator.add_block(num_frames, None, model.device)
         )
 
     def decode_at_once(
@@ -122,11 +127,9 @@ class FlowCaches:
     ) -> torch.Tensor:
         """Return the mel (frames, mel_bins) of the next ``tokens``, for which space must have been allocated.
 
-        Blocks are decoded one at a time if ``progress`` is reported, or if the left context is bounded, since it is
-        counted from the start of a call.
+        Blocks are decoded one at a time if ``progress`` is reported.
         """
-        is_fine = progress is not None or self.estimator.is_bounded
-        stride = model.config.chunk_tokens * (1 if is_fine else self.blocks_at_once)
+        stride = model.config.chunk_tokens * (self.blocks_at_once if progress is None else 1)
         everything = [*tokens, *lookahead]
         mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
         for start in range(0, len(tokens), stride):

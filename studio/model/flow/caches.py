@@ -12,7 +12,7 @@ convolution tails (steps, rows, past_frames, channels).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -54,10 +54,6 @@ class CacheBudget:
         self._used_bytes = 0
         # Re-entrant: garbage collection may release an allocation while this thread reserves.
         self._lock = threading.RLock()
-
-    @property
-    def used_bytes(self) -> int:
-        return self._used_bytes
 
     @property
     def free_bytes(self) -> int:
@@ -162,13 +158,12 @@ class CacheBlock:
             for view, part in zip(views, left_behind, strict=True):
                 view[:, :, place] = part[:, :, source]
 
-    def keys_values(self, step: int, attention: SelfAttention, first: int, stop: int) -> KeysValues:
-        """Return keys and values of the absolute frames ``first`` to ``stop``."""
-        views = self._layers[step][attention.layer]
-        place = slice(first - self.start, stop - self.start)
+    def keys_values(self, step: int, attention: SelfAttention, stop: int) -> KeysValues:
+        """Return keys and values of the frames before the absolute frame ``stop``."""
+        views, count = self._layers[step][attention.layer], stop - self.start
         if self.kind is CacheKind.INPUTS:
-            return attention.keys_values(views[0][:, place], first)
-        return views[0][:, :, place], views[1][:, :, place]
+            return attention.keys_values(views[0][:, :count], self.start)
+        return views[0][:, :, :count], views[1][:, :, :count]
 
 
 class StageCache:
@@ -183,7 +178,6 @@ class StageCache:
         tails: list[torch.Tensor],
         blocks: Sequence[CacheBlock] = (),
         num_frames: int = 0,
-        left_context_frames: int | None = None,
     ) -> None:
         self.layout = layout
         self.kind = kind
@@ -192,7 +186,6 @@ class StageCache:
         self.blocks = list(blocks)
         self.num_frames = num_frames
         self._num_shared_frames = num_frames
-        self._left_context_frames = left_context_frames
 
     @classmethod
     def empty(cls, layout: CacheLayout, kind: CacheKind, like: torch.Tensor, cache_dtype: torch.dtype) -> StageCache:
@@ -204,7 +197,7 @@ class StageCache:
         tensors = [tensor for block in self.blocks for tensor in block.tensors.values()] + self.tails
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
-    def fork(self, left_context_frames: int | None) -> StageCache:
+    def fork(self) -> StageCache:
         """Return a continuation for a stream, which shares the blocks and copies the (small) tails."""
         return StageCache(
             self.layout,
@@ -213,7 +206,6 @@ class StageCache:
             tails=[tail.clone() for tail in self.tails],
             blocks=self.blocks,
             num_frames=self.num_frames,
-            left_context_frames=left_context_frames,
         )
 
     def make_room(self, num_frames: int, budget: CacheBudget, device: torch.device) -> bool:
@@ -251,34 +243,11 @@ class StageCache:
     def _capacity_stop(self) -> int:
         return self.blocks[-1].stop if self.blocks else 0
 
-    @property
-    def is_bounded(self) -> bool:
-        return self._left_context_frames is not None
-
     def context(self, step: int) -> CachedContext:
         return CachedContext(self, step)
 
     def advance(self, num_frames: int) -> None:
-        """Advance by ``num_frames`` and drop blocks that are no longer visible."""
         self.num_frames += num_frames
-        first = self._first_spoken_frame()
-        self.blocks = [block for block in self.blocks if block.start < self._num_shared_frames or block.stop > first]
-
-    def _first_spoken_frame(self) -> int:
-        """Return the first frame after the prompt that is visible to the next call."""
-        if self._left_context_frames is None:
-            return self._num_shared_frames
-        return max(self._num_shared_frames, self.num_frames - self._left_context_frames)
-
-    def visible(self, stop: int) -> Iterator[tuple[CacheBlock, int, int]]:
-        """Yield each block with the range of its frames that is visible to the call ending at ``stop``."""
-        first_spoken = self._first_spoken_frame()
-        for block in self.blocks:
-            is_shared = block.start < self._num_shared_frames
-            first = block.start if is_shared else max(block.start, first_spoken)
-            last = min(block.stop, stop)
-            if first < last:
-                yield block, first, last
 
 
 @dataclass(frozen=True)
@@ -305,7 +274,9 @@ class CachedContext(Context):
         for block in self.cache.blocks:
             block.store(self.step, attention, left_behind, start)
         segments = [
-            block.keys_values(self.step, attention, first, last) for block, first, last in self.cache.visible(stop)
+            block.keys_values(self.step, attention, min(block.stop, stop))
+            for block in self.cache.blocks
+            if block.start < stop
         ]
         bias = attention.score_bias(queries, start, stop)
         return attend_segments(queries, segments, bias, self.cache.layout.block_frames)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 
@@ -28,7 +28,7 @@ from studio.model.flow.caches import (
 from studio.model.flow.model import FlowModel, PromptTensors, check_length
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
-from studio.model.flow.stored import StoredFlow, open_stored, releasing_pages, sampled_digest_of
+from studio.model.flow.stored import StoredFlow, digest_samples, open_stored, releasing_pages
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors
 
@@ -36,15 +36,33 @@ from studio.model.weights import load_weights, meta_init, read_tensors
 _STATE_VERSION = 2
 
 
+class PromptCaches(Protocol):
+    """The caches of a decoder after a prompt."""
+
+    @property
+    def num_tokens(self) -> int: ...
+
+    @property
+    def num_bytes(self) -> int: ...
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return all caches by name, as contiguous tensors."""
+        ...
+
+
+VoiceT = TypeVar("VoiceT")
+CachesT = TypeVar("CachesT", bound=PromptCaches)
+
+
 @dataclass(frozen=True)
-class PromptState:
+class PromptState(Generic[VoiceT, CachesT]):
     """State after a voice prompt: the caches up to its last whole block, computed once per voice.
 
     It is read-only and shared by all streams of the voice. If ``caches`` is None, streams recompute the prompt.
     """
 
-    voice: PromptTensors
-    caches: FlowCaches | None = field(repr=False)
+    voice: VoiceT
+    caches: CachesT | None = field(repr=False)
 
     @property
     def num_cached_tokens(self) -> int:
@@ -55,15 +73,10 @@ class PromptState:
         return 0 if self.caches is None else self.caches.num_bytes
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return all caches by name, as contiguous tensors. Without caches, the result is empty."""
-        if self.num_cached_tokens == 0 or self.caches is None:
-            return {}
-        named: dict[str, torch.Tensor] = {}
-        for part_name, part in self.caches.parts().items():
-            for block in part.blocks:
-                named |= {f"{part_name}.{name}": tensor for name, tensor in block.tensors.items()}
-            named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
-        return named
+        return {} if self.caches is None or self.caches.num_tokens == 0 else self.caches.tensors()
+
+
+TorchPromptState = PromptState[PromptTensors, FlowCaches]
 
 
 def cacheable_tokens(num_prompt_tokens: int, flow: FlowDecoder) -> int:
@@ -102,7 +115,7 @@ def caches_from_tensors(
         estimator=part("estimator", layouts.estimator, kind, num_frames),
     )
     if remaining:
-        raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, which this model does not have")
+        raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, unknown to this model")
     return caches
 
 
@@ -187,19 +200,12 @@ class IncrementalFlowStream(ABC):
 class StreamingFlow(IncrementalFlowStream):
     """The stream of a ``CachedFlowDecoder``."""
 
-    def __init__(
-        self,
-        flow: FlowDecoder,
-        model: FlowModel,
-        budget: CacheBudget,
-        state: PromptState,
-        left_context_frames: int | None,
-    ) -> None:
+    def __init__(self, flow: FlowDecoder, model: FlowModel, budget: CacheBudget, state: TorchPromptState) -> None:
         super().__init__(flow, state.voice.tokens, state.num_cached_tokens)
         self._model = model
         self._budget = budget
         self._voice = state.voice
-        self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork(left_context_frames)
+        self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork()
 
     @property
     def is_recomputing(self) -> bool:
@@ -233,13 +239,11 @@ class FlowOptions:
         cache_budget_bytes: Size to which the caches of all open streams together may grow, and the largest size at
             which a voice with 20 s of speech is cached in the fastest form. The default is a share of the free memory.
         num_steps: Number of solver steps. The default of the models is 10.
-        left_context_frames: Number of generated frames that a stream sees besides the prompt. The default is all.
         cache_dtype: Type of the caches. A half-precision type halves their size and rounds them.
     """
 
     cache_budget_bytes: int | None = None
     num_steps: int | None = None
-    left_context_frames: int | None = None
     cache_dtype: torch.dtype | None = None
 
 
@@ -266,7 +270,7 @@ class CachedFlowDecoder:
         self.lookahead_tokens = config.lookahead_tokens
         self.options = options
         self.precision = precision
-        self._weights_digest = sampled_digest_of(network.state_dict()) if stored is None else stored.weights_digest
+        self._weights_digest = digest_samples(network.state_dict()) if stored is None else stored.weights_digest
         self._model = FlowModel(network, config, options.num_steps, tables=None if stored is None else stored.tables)
         if stored is None or not stored.has_layers:
             pack(network, precision, after_layer=after_layer)
@@ -277,7 +281,7 @@ class CachedFlowDecoder:
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
         self.max_concurrent_lines = max_concurrent_streams(
-            self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES, USUAL_LINE_TOKENS)
+            self._model.device, self.budget, self._planned_bytes(CacheKind.KEYS_VALUES)
         )
 
     @classmethod
@@ -356,7 +360,7 @@ class CachedFlowDecoder:
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:
         """See ``stages.FlowDecoder``. ``state`` must come from this decoder."""
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
-        return StreamingFlow(self, self._model, self.budget, state, self.options.left_context_frames)
+        return StreamingFlow(self, self._model, self.budget, state)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``."""
@@ -367,20 +371,14 @@ class CachedFlowDecoder:
     def _empty_caches(self, num_tokens: int) -> FlowCaches | None:
         """Allocate caches for a prompt in the fastest form that leaves budget for speech, or return None."""
         for kind in CacheKind:
-            if not self._has_budget_for(kind, num_tokens):
+            if self._planned_bytes(kind, num_tokens) > self.budget.total_bytes:
                 continue
             caches = FlowCaches.empty(self._layouts, kind, self._model.noise, self._cache_dtype)
-            if self._make_prompt_room(caches, num_tokens):
+            if caches.make_prompt_room(num_tokens, self._model):
                 return caches
         return None
 
-    def _has_budget_for(self, kind: CacheKind, num_prompt_tokens: int) -> bool:
-        """Return whether the budget suffices for a prompt and a usual line."""
-        return self._bytes_of(kind, num_prompt_tokens + USUAL_LINE_TOKENS) <= self.budget.total_bytes
-
-    def _make_prompt_room(self, caches: FlowCaches, num_tokens: int) -> bool:
-        return caches.make_prompt_room(num_tokens, self._model)
-
-    def _bytes_of(self, kind: CacheKind, num_tokens: int) -> int:
-        """Return the size of caches for ``num_tokens`` of prompt and speech."""
+    def _planned_bytes(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
+        """Return the size of caches for a prompt and a usual line."""
+        num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
         return self._layouts.num_bytes(kind, num_tokens, self.frames_of_tokens(num_tokens), self._cache_dtype)

@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import torch
 
 from studio.errors import SequenceTooLong
 from studio.model.config import REDUCED_STEPS, FlowConfig
 from studio.model.flow.layers import Conditions, Context, FullContext, Modulation, VelocityEstimator
-from studio.model.flow.network import EncoderContext, FlowNetwork
+from studio.model.flow.network import EncoderContext, FlowNetwork, FlowParts
 from studio.model.stages import FlowPrompt
 
 
@@ -34,7 +34,10 @@ class PromptTensors:
         return self.mel.shape[0]
 
 
-class FlowModel:
+NetworkT = TypeVar("NetworkT", bound=FlowParts)
+
+
+class AnyFlowModel(Generic[NetworkT]):
     """The flow of one model. It is read-only and shared by all streams.
 
     It takes ownership of ``network``, whose time layers are evaluated once, for the solver's times, and dropped.
@@ -43,7 +46,7 @@ class FlowModel:
     @torch.inference_mode()
     def __init__(
         self,
-        network: FlowNetwork,
+        network: NetworkT,
         config: FlowConfig,
         num_steps: int | None = None,
         *,
@@ -57,10 +60,8 @@ class FlowModel:
         self.network = network
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
-        self.grid_frames = config.chunk_tokens * config.frames_per_token
         self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter, tables)
         self.steps, self.modulations = next(iter(self._solvers.values()))
-        self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
 
     def with_steps(self, num_steps: int) -> Self | None:
         """Return this model with another solver, or None if it does not have it."""
@@ -72,16 +73,38 @@ class FlowModel:
         return model
 
     def voice(self, prompt: FlowPrompt) -> PromptTensors:
-        """Return ``prompt`` as tensors. Raise ``ValueError`` if tokens and mel do not match."""
-        num_frames, mel_bins = self.config.frames_per_token * len(prompt.speech_tokens), self.config.mel_bins
-        if prompt.mel.shape != (num_frames, mel_bins):
-            raise ValueError(f"the prompt mel must have {num_frames} frames of {mel_bins} bins, not {prompt.mel.shape}")
+        """Return ``prompt`` as tensors."""
         embedding = torch.as_tensor(prompt.embedding, dtype=self.dtype, device=self.device)
         return PromptTensors(
             tokens=prompt.speech_tokens,
             mel=torch.as_tensor(prompt.mel, dtype=self.dtype, device=self.device),
             speaker=self.network.speaker(embedding[None])[0],
         )
+
+
+class FlowModel(AnyFlowModel[FlowNetwork]):
+    """The causal flow of CosyVoice2 and CosyVoice3."""
+
+    @torch.inference_mode()
+    def __init__(
+        self,
+        network: FlowNetwork,
+        config: FlowConfig,
+        num_steps: int | None = None,
+        *,
+        tables: Mapping[str, torch.Tensor] | None = None,
+    ) -> None:
+        """See ``AnyFlowModel``."""
+        super().__init__(network, config, num_steps, tables=tables)
+        self.grid_frames = config.chunk_tokens * config.frames_per_token
+        self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
+
+    def voice(self, prompt: FlowPrompt) -> PromptTensors:
+        """Return ``prompt`` as tensors. Raise ``ValueError`` if tokens and mel do not match."""
+        num_frames, mel_bins = self.config.frames_per_token * len(prompt.speech_tokens), self.config.mel_bins
+        if prompt.mel.shape != (num_frames, mel_bins):
+            raise ValueError(f"the prompt mel must have {num_frames} frames of {mel_bins} bins, not {prompt.mel.shape}")
+        return super().voice(prompt)
 
     def mean(self, tokens: Sequence[int], following: Sequence[int], context: EncoderContext) -> torch.Tensor:
         """Return the mean (frames, mel_bins) of ``tokens``.

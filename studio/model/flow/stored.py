@@ -99,7 +99,7 @@ def _estimator(network: torch.nn.Module) -> VelocityEstimator:
 
 @torch.inference_mode()
 def _tables(network: torch.nn.Module, config: FlowConfig) -> Tensors:
-    digest = torch.tensor(list(bytes.fromhex(sampled_digest_of(network.state_dict()))), dtype=torch.uint8)
+    digest = torch.tensor(list(bytes.fromhex(digest_samples(network.state_dict()))), dtype=torch.uint8)
     counts = (config.solver.num_steps, *REDUCED_STEPS)
     tables = time_tables(_estimator(network), counts, next(network.parameters()))
     return {_DIGEST: digest, **{name: table.contiguous() for name, table in tables.items()}}
@@ -113,7 +113,7 @@ def _layers(network: torch.nn.Module, precision: Precision) -> Tensors:
     return products.tensors | {f"{_OTHER}{name}": tensor for name, tensor in network.state_dict().items()}
 
 
-def sampled_digest_of(tensors: Mapping[str, torch.Tensor]) -> str:
+def digest_samples(tensors: Mapping[str, torch.Tensor]) -> str:
     """Return a digest of the names, shapes and a few values of the tensors, to distinguish releases."""
     digest = hashlib.sha256()
     for name, tensor in tensors.items():

@@ -1,6 +1,6 @@
-"""Estimator of CosyVoice2: a causal U-Net without down-sampling (specification F6, keys I3).
+"""U-Nets of the flow, and the estimator of CosyVoice2: a causal one without down-sampling (specification F6, keys I3).
 
-Since ``channels`` has one entry, it is a streamable stack of convolutions and transformer blocks with one
+Since ``channels`` has one entry, the causal one is a streamable stack of convolutions and transformer blocks with one
 skip connection.
 """
 
@@ -111,23 +111,23 @@ class ResnetBlock(MixedPrecision):
 
 
 class Stage(nn.ModuleList):
-    """A resnet block, its transformer blocks, and a causal convolution except in the middle stages."""
+    """A resnet block, its transformer blocks, and a convolution except in the middle stages."""
 
-    def __init__(self, in_channels: int, config: UNetConfig, *, has_convolution: bool) -> None:
-        resnet = ResnetBlock(in_channels, config.channels, TIME_RATIO * config.channels)
+    def __init__(self, resnet: nn.Module, config: UNetConfig, convolution: nn.Module | None = None) -> None:
         transformers = nn.ModuleList(TransformerBlock(config) for _ in range(config.num_transformer_blocks))
-        tail = [CausalConvolution(config.channels, config.channels, 3)] if has_convolution else []
-        super().__init__([resnet, transformers, *tail])
+        super().__init__([resnet, transformers, *([] if convolution is None else [convolution])])
 
     @property
-    def resnet(self) -> ResnetBlock:
-        resnet = self[0]
-        assert isinstance(resnet, ResnetBlock)
-        return resnet
+    def time_layers(self) -> nn.ModuleDict | None:
+        layers: nn.ModuleDict | None = self[0].mlp  # type: ignore[assignment]
+        return layers
+
+    def drop_time_layers(self) -> None:
+        self[0].mlp = None  # type: ignore[assignment]
 
     def transform(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
         transformers: Iterable[nn.Module] = self[1]  # type: ignore[assignment]
-        return run_transformers(transformers, self.resnet(x, modulation, context), context)
+        return run_transformers(transformers, self[0](x, modulation, context), context)
 
     def convolve(self, x: torch.Tensor, context: Context) -> torch.Tensor:
         y: torch.Tensor = self[2](x, context)
@@ -146,44 +146,59 @@ class TimeEmbedding(nn.Module):
         return embedding
 
 
-class CausalUNet(VelocityEstimator):
-    def __init__(self, config: UNetConfig, mel_bins: int) -> None:
+class UNet(VelocityEstimator):
+    """A U-Net of ``stages``: those of the way down, in the middle, and of the way up."""
+
+    def __init__(
+        self, config: UNetConfig, mel_bins: int, stages: tuple[Iterable[Stage], ...], final_block: nn.Module
+    ) -> None:
         super().__init__()
-        in_channels, channels = 4 * mel_bins, config.channels
-        self.time_mlp: TimeEmbedding | None = TimeEmbedding(in_channels, TIME_RATIO * channels)
-        self.down_blocks = nn.ModuleList([Stage(in_channels, config, has_convolution=True)])
-        self.mid_blocks = nn.ModuleList(
-            Stage(channels, config, has_convolution=False) for _ in range(config.num_mid_blocks)
-        )
-        self.up_blocks = nn.ModuleList([Stage(2 * channels, config, has_convolution=True)])
-        self.final_block = CausalBlock(channels, channels)
-        self.final_proj = Convolution(channels, mel_bins, 1)
+        self.time_mlp: TimeEmbedding | None = TimeEmbedding(4 * mel_bins, TIME_RATIO * config.channels)
+        self.down_blocks, self.mid_blocks, self.up_blocks = map(nn.ModuleList, stages)
+        self.final_block = final_block
+        self.final_proj = Convolution(config.channels, mel_bins, 1)
 
     def modulation(self, time: torch.Tensor) -> Modulation:
         assert self.time_mlp is not None
         embedding = self.time_mlp(time)
-        return tuple(time_modulation(stage.resnet.mlp, embedding) for stage in self._stages())
+        return tuple(time_modulation(stage.time_layers, embedding) for stage in self.stages())
 
     def drop_time_layers(self) -> None:
         self.time_mlp = None
-        for stage in self._stages():
-            stage.resnet.mlp = None
+        for stage in self.stages():
+            stage.drop_time_layers()
+
+    def stages(self, blocks: nn.ModuleList | None = None) -> Iterator[Stage]:
+        for stage in blocks or (*self.down_blocks, *self.mid_blocks, *self.up_blocks):
+            assert isinstance(stage, Stage)
+            yield stage
+
+
+def stacked(x: torch.Tensor, conditions: Conditions) -> torch.Tensor:
+    """Return the input of a U-Net (rows, frames, 4 x mel_bins). The order differs from the DiT's (J1)."""
+    speaker = conditions.speaker[:, None].expand(-1, x.shape[1], -1)
+    return torch.cat([x, conditions.mean, speaker, conditions.prompt_mel], dim=-1)
+
+
+class CausalUNet(UNet):
+    def __init__(self, config: UNetConfig, mel_bins: int) -> None:
+        channels = config.channels
+
+        def stage(in_channels: int, *, has_convolution: bool) -> Stage:
+            resnet = ResnetBlock(in_channels, channels, TIME_RATIO * channels)
+            return Stage(resnet, config, CausalConvolution(channels, channels, 3) if has_convolution else None)
+
+        down, up = (stage(size, has_convolution=True) for size in (4 * mel_bins, 2 * channels))
+        middle = [stage(channels, has_convolution=False) for _ in range(config.num_mid_blocks)]
+        super().__init__(config, mel_bins, ([down], middle, [up]), CausalBlock(channels, channels))
 
     def velocity(
         self, x: torch.Tensor, conditions: Conditions, modulation: Modulation, context: Context
     ) -> torch.Tensor:
-        speaker = conditions.speaker[:, None].expand(-1, x.shape[1], -1)
-        # The order x, mean, speaker, prompt differs from the DiT's (J1).
-        h = torch.cat([x, conditions.mean, speaker, conditions.prompt_mel], dim=-1)
-        (down, *middle, up), (of_down, *of_middle, of_up) = self._stages(), modulation
-        skip = down.transform(h, of_down, context)
+        (down, *middle, up), (of_down, *of_middle, of_up) = self.stages(), modulation
+        skip = down.transform(stacked(x, conditions), of_down, context)
         h = down.convolve(skip, context)
         for stage, of_stage in zip(middle, of_middle, strict=True):
             h = stage.transform(h, of_stage, context)
         h = up.convolve(up.transform(torch.cat([h, skip], dim=-1), of_up, context), context)
         return self.final_proj.valid(self.final_block(h, context))
-
-    def _stages(self) -> Iterator[Stage]:
-        for stage in (*self.down_blocks, *self.mid_blocks, *self.up_blocks):
-            assert isinstance(stage, Stage)
-            yield stage

@@ -9,7 +9,7 @@ one graph of ONNX Runtime (``GraphDecoder``).
 """
 
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
-from studio.model.speech_lm.loading import load_speech_lm, open_network, speech_lm_of
+from studio.model.speech_lm.loading import build_speech_lm, load_speech_lm, open_network
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.quality import QualityReport, compare_with_reference, random_request
 from studio.model.speech_lm.sampling import RepetitionAwareSampler, filter_silent_tokens, kept_by_silence_filter
@@ -25,11 +25,11 @@ __all__ = [
     "TorchSpeechLM",
     "TransformerLMNetwork",
     "TransformerSpeechLM",
+    "build_speech_lm",
     "compare_with_reference",
     "filter_silent_tokens",
     "kept_by_silence_filter",
     "load_speech_lm",
     "open_network",
     "random_request",
-    "speech_lm_of",
 ]

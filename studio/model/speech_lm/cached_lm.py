@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
 import torch
@@ -40,12 +40,6 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
         """Return the minimum and maximum number of speech tokens and the sequence length. Raise ``SequenceTooLong``."""
 
     @abstractmethod
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        """See ``stages.SpeechLM``. ``text_tokens`` may block."""
-
-    @abstractmethod
     def open_cache(self, capacity: int) -> CacheT: ...
 
     @abstractmethod
@@ -78,13 +72,13 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
             return
         cache = self.open_cache(length)
         embeddings = self.begin(request, cache)
-        tokens = self._generate_to_end(embeddings, cache, sampler, [], min_tokens=min_tokens, max_tokens=max_tokens)
+        tokens = self.generate_to_end(embeddings, cache, sampler, [], min_tokens=min_tokens, max_tokens=max_tokens)
         try:
             yield from tokens
         finally:
             self.end(request, cache)
 
-    def _generate_to_end(
+    def generate_to_end(
         self,
         embeddings: torch.Tensor,
         cache: CacheT,

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 from studio.errors import SequenceTooLong
 from studio.model.config import Precision, QwenConfig
-from studio.model.speech_lm.attention import AttentionTrace
+from studio.model.speech_lm.attention import AttentionRecorder
 from studio.model.speech_lm.linear import Linear, pack
 from studio.model.speech_lm.network import Attention, DecoderLayer, GatedMLP, rotary_angles
 
@@ -27,13 +27,13 @@ class KVCache:
         length: Number of positions that are filled.
         states: Keys, then values of all layers: (layers, 2 x kv_heads, capacity, head_size) float32.
         layers: Views of ``states``, one per layer.
-        trace: Records the attention of some heads, or None.
+        recorder: Records the attention of some heads, or None.
     """
 
     def __init__(self, config: QwenConfig, states: torch.Tensor) -> None:
         self._config = config
         self.length = 0
-        self.trace: AttentionTrace | None = None
+        self.recorder: AttentionRecorder | None = None
         self._use(states)
 
     @classmethod
@@ -60,6 +60,10 @@ class KVCache:
     def filled(self) -> torch.Tensor:
         """Return a copy of the filled part, which another cache can ``start_from``."""
         return self.states[:, :, : self.length].clone()
+
+    def filled_layers(self) -> tuple[torch.Tensor, ...]:
+        """Return views of the filled parts of ``layers``."""
+        return tuple(states[:, : self.length] for states in self.layers)
 
     def start_from(self, filled: torch.Tensor) -> None:
         """Initialise this empty cache with ``filled``, the filled part of another one."""
@@ -197,8 +201,8 @@ class Decoder:
             states = cache.layers[index]
             pairs = mixed[:, : num_turned * size].view(rows, num_turned, half, 2)
             torch.view_as_complex(pairs).mul_(turns)
-            if cache.trace is not None:
-                cache.trace.record(index, mixed[:, :width], size, start)
+            if cache.recorder is not None:
+                cache.recorder.record(index, mixed[:, :width], size, start)
             states[:, start:stop] = mixed[:, width:].view(rows, 2 * num_kv, size).transpose(0, 1)
             return self.attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from studio.model.speech_lm.decoder_graph import GraphWriter
 
 _GATED_BITS = {Precision.INT8: 8, Precision.INT4: 4}
-# Relative to float32. A product without a kernel for the processor first widens all weights, so it has a fiftieth.
+# Relative to float32. Without a matching kernel, ONNX Runtime widens all weights first and runs at 1/50 of the speed.
 _MIN_SPEED = 0.25
 _TRIAL_WIDTH, _TRIAL_HEIGHT = 896, 1024
 GRAPH = "graph"
@@ -80,7 +80,7 @@ def written_product(weight: torch.Tensor, bias: torch.Tensor | None, bits: int, 
     """Return the ONNX file of one product, under the name ``GRAPH``, and its weights."""
     from studio.model.speech_lm.decoder_graph import write_product  # noqa: PLC0415 - imports onnx
 
-    return _tensors_of(write_product(_PRODUCT, weight, bias, bits, block))
+    return _read_tensors(write_product(_PRODUCT, weight, bias, bits, block))
 
 
 class GraphLinear:
@@ -99,7 +99,7 @@ class GraphLinear:
         return torch.from_numpy(product)
 
 
-def _tensors_of(writer: GraphWriter) -> dict[str, torch.Tensor]:
+def _read_tensors(writer: GraphWriter) -> dict[str, torch.Tensor]:
     file = torch.frombuffer(bytearray(writer.model()), dtype=torch.uint8)
     return {GRAPH: file, **{name: torch.from_numpy(values) for name, values in writer.weights.items()}}
 
@@ -128,7 +128,7 @@ def written_graph(
     from studio.model.speech_lm.decoder_graph import write_decoder  # noqa: PLC0415 - imports onnx
 
     turns = Decoder(config, (), final_norm, torch.device("cpu")).turns[:, 0]
-    decoder = _tensors_of(write_decoder(config, layers, final_norm, turns, _GATED_BITS[precision]))
+    decoder = _read_tensors(write_decoder(config, layers, final_norm, turns, _GATED_BITS[precision]))
     bias = None if head.bias is None else head.bias.detach()
     block = block_size(config.hidden_size)
     assert block is not None
@@ -205,21 +205,21 @@ class GraphDecoder(Decoder):
 
     def _traced(self, cache: GraphCache, num_rows: int) -> dict[int, torch.Tensor]:
         """Bind memory for queries, keys and values of the layers that are traced, and return it."""
-        if cache.trace is None:
+        if cache.recorder is None:
             return {}
         width = self.config.hidden_size + 2 * self.config.num_kv_heads * self.config.head_size
-        traced = {index: torch.empty(num_rows, width) for index in cache.trace.layers}
+        traced = {index: torch.empty(num_rows, width) for index in cache.recorder.layers}
         for index, mixed in traced.items():
             _bind_output(cache.binding, f"mixed.{index}", mixed[None])
         return traced
 
     def _record(self, cache: GraphCache, index: int, mixed: torch.Tensor, start: int) -> None:
-        assert cache.trace is not None
+        assert cache.recorder is not None
         size = self.config.head_size
         queries = mixed[:, : self.config.hidden_size]
         pairs = mixed[:, : self.config.hidden_size].view(len(mixed), self.config.num_heads, size // 2, 2)
         torch.view_as_complex(pairs).mul_(self.turns[start : start + len(mixed)])
-        cache.trace.record(index, queries, size, start)
+        cache.recorder.record(index, queries, size, start)
 
 
 def _bind_input(binding: Any, name: str, tensor: torch.Tensor) -> None:

@@ -116,7 +116,7 @@ def _head_precision(precision: Precision) -> Precision:
     return Precision.FLOAT16 if precision in (Precision.INT8, Precision.INT4) else precision
 
 
-def speech_lm_of(
+def build_speech_lm(
     network: SpeechLMNetwork, precision: Precision = Precision.FLOAT32, device: str = "cpu"
 ) -> TorchSpeechLM:
     """Return a speech language model with a copy of the current weights of ``network``."""

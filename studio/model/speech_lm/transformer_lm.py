@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +15,7 @@ from studio.model.speech_lm.cached_lm import CachedSpeechLM, prefix_length, spee
 from studio.model.speech_lm.linear import Linear
 from studio.model.speech_lm.transformer_decoder import RelativeCache, RelativeDecoder, check_positions
 from studio.model.speech_lm.transformer_network import TransformerLMNetwork, speaker_vector
-from studio.model.stages import SpeechTokenRequest, TokenSampler
+from studio.model.stages import SpeechTokenRequest
 
 _MAX_PROMPT_STATES = 8
 
@@ -96,12 +96,6 @@ class TransformerSpeechLM(CachedSpeechLM[RelativeCache]):
         check_positions(prefix + min_tokens, self.config.max_positions)
         max_tokens = min(max_tokens, self.config.max_positions - prefix)
         return min_tokens, max_tokens, prefix + max_tokens
-
-    def generate_from_pieces(
-        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
-    ) -> Iterator[int]:
-        """Generate once all text has arrived, because the model was not trained with interleaved text."""
-        yield from self.generate(replace(request, text_tokens=tuple(text_tokens)), sampler)
 
     def open_cache(self, capacity: int) -> RelativeCache:
         return self.decoder.open_cache(capacity)

@@ -132,7 +132,7 @@ class HiFT(nn.Module, ABC):
         return torch.cat((magnitude * phase.cos(), magnitude * phase.sin()), dim=1)
 
 
-def waveform_of(spectrum: torch.Tensor, config: VocoderConfig, history: History) -> torch.Tensor:
+def synthesize_waveform(spectrum: torch.Tensor, config: VocoderConfig, history: History) -> torch.Tensor:
     """Return the samples (batch, n) of ``spectrum``, clamped to the limit used in training."""
     samples = resynthesise(spectrum, config.stft_size, config.stft_hop, history)
     return samples.clamp(-config.audio_limit, config.audio_limit)
@@ -156,7 +156,7 @@ class NonCausalHiFT(HiFT):
         history = History.of_whole()
         spectrum = analyse(source, self.config.stft_size, self.config.stft_hop, history)
         x = self.conv_pre(same_padding(mel, _CENTRED_KERNEL_SIZE))
-        return waveform_of(self.run_stages(x, spectrum, same_padding, history), self.config, history)
+        return synthesize_waveform(self.run_stages(x, spectrum, same_padding, history), self.config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:
         return cast("torch.Tensor", self.ups[stage](history.cut(x)))
@@ -203,7 +203,7 @@ class CausalHiFT(HiFT):
         ``mel`` contains the frames, and ``source`` the samples, that follow those of earlier calls. ``source`` must extend at least
         eight samples (half a window) beyond the frames that ``mel`` completes.
         """
-        return waveform_of(self.spectrum_of_chunk(mel, source, history), self.config, history)
+        return synthesize_waveform(self.spectrum_of_chunk(mel, source, history), self.config, history)
 
     def spectrum_of_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor:
         """Return the spectrum of the samples of ``decode_chunk``."""

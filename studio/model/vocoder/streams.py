@@ -42,7 +42,7 @@ F0_PAST_FRAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """Numbers of frames: held back at the end of a chunk, decoded again before them, and faded at their start."""
+    """Sizes in frames: ``overlap`` is held back, ``past`` decoded again before it, ``fade`` cross-faded at its start."""
 
     overlap: int
     past: int

@@ -21,7 +21,7 @@ from studio.engines.cuda_graph.flow import GraphedFlowDecoder
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.flow import FlowOptions, decoder
 from studio.model.flow.network import build_network
-from studio.model.speech_lm import loading, speech_lm_of
+from studio.model.speech_lm import build_speech_lm, loading
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
@@ -132,7 +132,7 @@ def meta_speech_lm(precision: Precision, monkeypatch: pytest.MonkeyPatch) -> Tor
         "studio.engines.cuda_graph.static_step.step_attention",
         lambda config, turns: StepAttention(config, turns, CountedKernel()),
     )
-    return speech_lm_of(network, precision, "meta")
+    return build_speech_lm(network, precision, "meta")
 
 
 class _CountedInt8(CudaInt8Linear):
@@ -143,7 +143,7 @@ class _CountedInt8(CudaInt8Linear):
 
 def meta_flow(generation: str, precision: Precision, monkeypatch: pytest.MonkeyPatch) -> GraphedFlowDecoder:
     """Return the flow of a generation in the form that it has on a GPU."""
-    monkeypatch.setattr(decoder, "sampled_digest_of", lambda tensors: "no values")
+    monkeypatch.setattr(decoder, "digest_samples", lambda tensors: "no values")
     monkeypatch.setattr(decoder, "max_concurrent_streams", lambda device, budget, line_bytes: 1)
     monkeypatch.setattr(norm_kernel, "norm_kernel", lambda device, width, eps, dtype: CountedKernel())
     config = released_plan(generation).flow

@@ -21,8 +21,8 @@ from flow_inputs import tokens
 from graph_cases import checkpoint_of
 from torch import nn
 
-from studio.engines.cuda_graph.fixed_memory import FixedMemory, solver_bytes
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, load_graphed_flow
+from studio.engines.cuda_graph.solver_memory import SolverMemory, solver_bytes
 from studio.model.config import Precision
 from studio.model.flow import packing
 from studio.model.flow.decoder import PromptState, StreamingFlow
@@ -106,9 +106,9 @@ def test_later_line_reuses_memory_without_traces_of_the_first(reference: Path, f
     graphed = graphed_flow(reference, family)
     once = streamed(graphed, prompt(), tokens(30), (10,))
     streamed(graphed, prompt(3), tokens(90, seed=9), (10, 35, 60))
-    used = graphed.budget.used_bytes
+    free = graphed.budget.free_bytes
     assert torch.equal(streamed(graphed, prompt(), tokens(30), (10,)), once)
-    assert graphed.budget.used_bytes == used, "memory of earlier lines is reused"
+    assert graphed.budget.free_bytes == free, "memory of earlier lines is reused"
 
 
 def test_state_of_a_voice_is_copied_once(reference: Path, family: str) -> None:
@@ -137,7 +137,7 @@ def test_state_of_a_voice_is_copied_once(reference: Path, family: str) -> None:
 
 @pytest.mark.slow
 def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.engines.cuda_graph.solver_pools.LINE_BLOCKS", (2, 3, 4, 6))
+    monkeypatch.setattr("studio.engines.cuda_graph.solver_pool.LINE_BLOCKS", (2, 3, 4, 6))
     monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
     graphed = graphed_flow(reference, family)
     sizes: list[int] = []
@@ -192,7 +192,7 @@ def test_growing_line_finds_its_voice_in_the_larger_memory(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another line of the voice has grown into it before, so only the speech is copied."""
-    monkeypatch.setattr("studio.engines.cuda_graph.solver_pools.LINE_BLOCKS", (2, 3))
+    monkeypatch.setattr("studio.engines.cuda_graph.solver_pool.LINE_BLOCKS", (2, 3))
     monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
     graphed = new_graphed_flow(reference, family)
     state = graphed.prepare_prompt(prompt())
@@ -223,7 +223,7 @@ def test_growing_line_needs_no_memory_for_both_sizes(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its layers move one by one."""
-    monkeypatch.setattr("studio.engines.cuda_graph.solver_pools.LINE_BLOCKS", (2, 3, 4, 6))
+    monkeypatch.setattr("studio.engines.cuda_graph.solver_pool.LINE_BLOCKS", (2, 3, 4, 6))
     monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
     graphed = new_graphed_flow(reference, family)
     wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), (10, 35, 60))
@@ -270,7 +270,7 @@ def test_line_without_memory_to_grow_leaves_none_behind(
     del buffers
     gc.collect()
     assert not any(pool._idle.values())
-    assert pool._budget.used_bytes == 0
+    assert pool._budget.free_bytes == pool._budget.total_bytes
 
 
 @pytest.mark.slow
@@ -326,13 +326,13 @@ def test_memory_may_be_returned_during_an_allocation(
     block = pool._layout.block_frames
     loans = [pool.borrow(block)]
 
-    real = FixedMemory.__init__
+    real = SolverMemory.__init__
 
-    def collecting(memory: FixedMemory, *arguments: Any, **rest: Any) -> None:
+    def collecting(memory: SolverMemory, *arguments: Any, **rest: Any) -> None:
         loans.clear()
         real(memory, *arguments, **rest)
 
-    monkeypatch.setattr(FixedMemory, "__init__", collecting)
+    monkeypatch.setattr(SolverMemory, "__init__", collecting)
     pool._idle.clear()
     borrowing = threading.Thread(target=lambda: loans.append(pool.borrow(20 * block)), daemon=True)
     borrowing.start()
@@ -345,12 +345,12 @@ def test_idle_memory_is_freed_for_a_longer_line(reference: Path, family: str, mo
     pool = new_graphed_flow(reference, family)._pool
     block, budget = pool._layout.block_frames, pool._budget
     finished: list[int] = []
-    monkeypatch.setattr(FixedMemory, "finish", lambda memory: finished.append(memory.capacity))
+    monkeypatch.setattr(SolverMemory, "finish", lambda memory: finished.append(memory.capacity))
     collects = gc.isenabled()
     gc.disable()
     try:
         assert pool.borrow(12 * block) is not None, "buffers can be borrowed and returned"
-        budget.total_bytes = 2 * budget.used_bytes
+        budget.total_bytes = 2 * (budget.total_bytes - budget.free_bytes)
         assert pool.borrow(24 * block) is not None
     finally:
         if collects:

@@ -10,8 +10,8 @@ import torch
 from launches import META, LaunchCounter, meta_flow, meta_speech_lm, meta_vocoder
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
-from studio.engines.cuda_graph.fixed_memory import FixedMemory
 from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
+from studio.engines.cuda_graph.solver_memory import SolverMemory
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
 from studio.engines.cuda_graph.vocoder import VocoderMemory
 from studio.engines.cuda_graph.window_vocoder import SIZES as WINDOWS
@@ -51,7 +51,7 @@ def test_counter_counts_kernels_and_copies_but_not_views() -> None:
 )
 def test_flow_block(generation: str, precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     flow = meta_flow(generation, precision, monkeypatch)
-    memory = FixedMemory(flow._model, flow._layouts.estimator, 12 * _BLOCK_FRAMES, flow._cache_dtype)
+    memory = SolverMemory(flow._model, flow._layouts.estimator, 12 * _BLOCK_FRAMES, flow._cache_dtype)
     with torch.inference_mode(), LaunchCounter() as counter:
         memory._compute()
     assert counter.num_launches <= most, counter.kernels
@@ -148,7 +148,7 @@ def test_recorded_vocoder_chunk(precision: Precision, most: int) -> None:
     assert isinstance(network, CausalHiFT)
     memory = VocoderMemory(network)
     for is_first in (True, False):
-        run = memory.run_of(_BLOCK_FRAMES, is_first=is_first)
+        run = memory.find_run(_BLOCK_FRAMES, is_first=is_first)
         with torch.inference_mode(), LaunchCounter() as counter:
             memory._compute(run)
         assert counter.num_launches <= most, counter.kernels
@@ -161,7 +161,7 @@ def test_recorded_vocoder_window(precision: Precision, most: int) -> None:
     assert isinstance(network, NonCausalHiFT)
     memory = WindowMemory(network)
     for offset in (0, F0_PAST_FRAMES):
-        run = memory.run_of(WINDOWS[2], offset)
+        run = memory.find_run(WINDOWS[2], offset)
         with torch.inference_mode(), LaunchCounter() as counter:
             memory.compute_run(run)
         assert counter.num_launches <= most, counter.kernels

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from studio.model.speech_lm import RepetitionAwareSampler, SpeechLMNetwork, speech_lm_of
+from studio.model.speech_lm import RepetitionAwareSampler, SpeechLMNetwork, build_speech_lm
 from studio.model.stages import SpeechTokenRequest
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.tokenizer import TextTokenizer
@@ -77,7 +77,7 @@ class Speaking:
     """Generates speech tokens with the current weights of ``network``, and measures them."""
 
     def __init__(self, network: SpeechLMNetwork, seed: int = 0) -> None:
-        self._model = speech_lm_of(network)
+        self._model = build_speech_lm(network)
         self._seed = seed
 
     def say(self, request: SpeechTokenRequest) -> tuple[IntArray, bool]:

@@ -9,16 +9,23 @@ import onnx
 import pytest
 import torch
 from graph_cases import CPU, checkpoint_of, flow_folder, open_graph, tensor_types, vocoder_folder
+from non_causal_flow_cases import (
+    FAMILY,
+    NonCausalGolden,
+    non_causal_config,
+    non_causal_decoder,
+    random_voice,
+    table_draw,
+)
 from onnx import TensorProto
 from table_noise import TableNoise
-from whole_flow_cases import FAMILY, WholeGolden, random_voice, table_draw, whole_config, whole_decoder
 
 from studio.engines.candidate import EngineTarget, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES as CUDA_GRAPHS
 from studio.engines.onnx import files
 from studio.engines.onnx.files import FLOW_STEP, VOCODER_DECODER, open_any_flow, open_vocoder
 from studio.engines.onnx.mixed_precision import write_mixed_precision
-from studio.engines.onnx.whole_flow import GraphWholeDecoder, WholeFlowShapes
+from studio.engines.onnx.non_causal_flow import GraphNonCausalDecoder, NonCausalFlowShapes
 from studio.engines.quantized.candidates import CANDIDATES as QUANTIZED
 from studio.engines.stage import Device, Stage
 from studio.errors import DamagedModelFile
@@ -29,7 +36,7 @@ LIMIT = 1e-5
 
 
 @cache
-def decoder_of(reference: Path) -> GraphWholeDecoder:
+def decoder_of(reference: Path) -> GraphNonCausalDecoder:
     opened = open_any_flow(
         flow_folder(reference, FAMILY),
         checkpoint_of(reference, FAMILY),
@@ -37,7 +44,7 @@ def decoder_of(reference: Path) -> GraphWholeDecoder:
         open_graph,
         blocks_at_once=1,
     )
-    assert isinstance(opened, GraphWholeDecoder)
+    assert isinstance(opened, GraphNonCausalDecoder)
     return opened
 
 
@@ -49,19 +56,19 @@ def relative_error(mel: torch.Tensor, expected: torch.Tensor) -> float:
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), [(0, 7), (40, 61), (60, 120)])
 def test_graph_equals_the_plain_layers(reference: Path, num_prompt_tokens: int, num_tokens: int) -> None:
     """Sizes unlike that of the traced example, with odd and even numbers of frames."""
-    config = whole_config(reference)
+    config = non_causal_config(reference)
     prompt = random_voice(config, num_prompt_tokens, config.frames_of_tokens(num_prompt_tokens))
     tokens = list(range(num_tokens))
     mel = decoder_of(reference).decode_whole(prompt, tokens)
-    assert relative_error(mel, whole_decoder(reference).decode_whole(prompt, tokens)) <= LIMIT
+    assert relative_error(mel, non_causal_decoder(reference).decode_whole(prompt, tokens)) <= LIMIT
 
 
 @pytest.mark.slow
 def test_stream_equals_the_plain_stream(reference: Path) -> None:
-    config, tokens = whole_config(reference), [index % 500 for index in range(150)]
+    config, tokens = non_causal_config(reference), [index % 500 for index in range(150)]
     prompt = random_voice(config, 60, 103)
     mels = []
-    for decoder in (decoder_of(reference), whole_decoder(reference)):
+    for decoder in (decoder_of(reference), non_causal_decoder(reference)):
         stream = decoder.open_stream(decoder.prepare_prompt(prompt))
         mels.append(torch.cat([stream.decode(tokens[:100], tokens[100:120]), stream.decode(tokens[100:], ())], dim=1))
     assert relative_error(*mels) <= LIMIT
@@ -70,7 +77,7 @@ def test_stream_equals_the_plain_stream(reference: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.reference
 def test_graph_equals_the_official_implementation(reference: Path) -> None:
-    golden, model = WholeGolden(reference), decoder_of(reference)._model
+    golden, model = NonCausalGolden(reference), decoder_of(reference)._model
     mel = model.decode(model.voice(golden.prompt), golden.tokens, table_draw(reference)).mel.t()
     assert relative_error(mel, golden["full/mel"][0]) <= LIMIT
 
@@ -109,7 +116,7 @@ def test_vocoder_graph_equals_the_plain_vocoder(reference: Path) -> None:
 
 
 def test_damaged_description_is_reported(reference: Path, tmp_path: Path) -> None:
-    (tmp_path / WholeFlowShapes.FILE_NAME).write_text("{}", "utf-8")
+    (tmp_path / NonCausalFlowShapes.FILE_NAME).write_text("{}", "utf-8")
     with pytest.raises(DamagedModelFile):
         open_any_flow(tmp_path, checkpoint_of(reference, FAMILY), Precision.FLOAT32, open_graph, blocks_at_once=1)
 

@@ -10,9 +10,9 @@ from reference_limits import limit_of
 from safetensors.torch import load_file
 
 from studio.model.config import FlowConfig, LengthRegulatorConfig, Precision, RelativeTransformerConfig, UNetConfig
-from studio.model.flow import WholeFlowDecoder
-from studio.model.flow.whole_decoder import NoiseDraw
-from studio.model.flow.whole_network import WholeFlow, build_whole_network
+from studio.model.flow import NonCausalFlowDecoder
+from studio.model.flow.non_causal_decoder import NoiseDraw
+from studio.model.flow.non_causal_network import NonCausalFlow, build_non_causal_network
 from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import FlowPrompt
@@ -29,21 +29,23 @@ FULL_SIZE = FlowConfig(
 
 
 @lru_cache
-def whole_config(reference: Path) -> FlowConfig:
+def non_causal_config(reference: Path) -> FlowConfig:
     generation = next(known for known in GENERATIONS if known.name == FAMILY)
     return generation.read_flow(Document(reference / FAMILY / "checkpoint" / generation.yaml_name).root)
 
 
-def whole_network(reference: Path, dtype: torch.dtype = torch.float32) -> WholeFlow:
-    network = meta_init(lambda: build_whole_network(whole_config(reference)))
+def non_causal_network(reference: Path, dtype: torch.dtype = torch.float32) -> NonCausalFlow:
+    network = meta_init(lambda: build_non_causal_network(non_causal_config(reference)))
     load_weights(network, read_tensors(reference / FAMILY / "checkpoint" / "flow.pt"), file_name="flow.pt")
     return network.to(dtype)
 
 
-def whole_decoder(
+def non_causal_decoder(
     reference: Path, dtype: torch.dtype = torch.float32, precision: Precision = Precision.FLOAT32
-) -> WholeFlowDecoder:
-    return WholeFlowDecoder.of_network(whole_network(reference, dtype), whole_config(reference), precision=precision)
+) -> NonCausalFlowDecoder:
+    return NonCausalFlowDecoder.of_network(
+        non_causal_network(reference, dtype), non_causal_config(reference), precision=precision
+    )
 
 
 def table_draw(reference: Path) -> NoiseDraw:
@@ -59,7 +61,7 @@ def random_voice(config: FlowConfig, num_tokens: int, num_frames: int, seed: int
     return FlowPrompt(tuple(ids.tolist()), mel.numpy(), torch.randn(192, generator=generator).numpy())
 
 
-class WholeGolden:
+class NonCausalGolden:
     """Recorded arrays, and the difference between two runs of the official program."""
 
     def __init__(self, reference: Path) -> None:

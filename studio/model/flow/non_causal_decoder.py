@@ -7,7 +7,6 @@ the same mel. Alternative: to run the growing sentence again for each chunk, whi
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,16 +19,10 @@ from studio.model.config import FlowConfig, Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.flow.decoder import as_mel
 from studio.model.flow.layers import Conditions, FullContext
-from studio.model.flow.model import (
-    PromptTensors,
-    cond_uncond,
-    require_frames,
-    solve,
-    solvers,
-)
+from studio.model.flow.model import AnyFlowModel, PromptTensors, cond_uncond, require_frames, solve
+from studio.model.flow.non_causal_network import EDGE_TOKENS, NonCausalFlow, build_non_causal_network
 from studio.model.flow.packing import pack
-from studio.model.flow.stored import StoredFlow, open_stored, releasing_pages, sampled_digest_of
-from studio.model.flow.whole_network import EDGE_TOKENS, WholeFlow, build_whole_network
+from studio.model.flow.stored import StoredFlow, digest_samples, open_stored, releasing_pages
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors
 
@@ -42,7 +35,7 @@ NoiseDraw = Callable[[int], torch.Tensor]
 
 
 @dataclass(frozen=True)
-class WholePromptState:
+class NonCausalPromptState:
     """A voice prompt as tensors. There is nothing to cache, because every value depends on what follows the prompt."""
 
     voice: PromptTensors
@@ -61,46 +54,31 @@ class CallResult:
     mean: torch.Tensor = field(repr=False)
 
 
-class WholeFlowModel:
-    """The flow of one model. It is read-only and shared by all calls, and takes ownership of ``network``."""
+class NonCausalFlowModel(AnyFlowModel[NonCausalFlow]):
+    """The flow of CosyVoice-300M."""
 
     @torch.inference_mode()
     def __init__(
-        self, network: WholeFlow, config: FlowConfig, num_steps: int | None = None, *, stored: StoredFlow | None = None
+        self,
+        network: NonCausalFlow,
+        config: FlowConfig,
+        num_steps: int | None = None,
+        *,
+        stored: StoredFlow | None = None,
     ) -> None:
-        """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``)."""
-        parameter = next(network.parameters())
+        """See ``AnyFlowModel``."""
         assert config.length_regulator is not None
-        self.weights_digest = sampled_digest_of(network.state_dict()) if stored is None else stored.weights_digest
-        self.network = network
-        self.config = config
-        self.dtype, self.device = parameter.dtype, parameter.device
+        self.weights_digest = digest_samples(network.state_dict()) if stored is None else stored.weights_digest
+        super().__init__(network, config, num_steps, tables=None if stored is None else stored.tables)
         self.overlap_frames = config.frames_of_tokens(EDGE_TOKENS)
-        tables = None if stored is None else stored.tables
-        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter, tables)
-        self.steps, self.modulations = next(iter(self._solvers.values()))
         self._frame_rate = config.length_regulator.sample_rate / config.length_regulator.hop_samples
-
-    def with_steps(self, num_steps: int) -> Self | None:
-        """Return this model with another solver, or None if it does not have it."""
-        solver = self._solvers.get(num_steps)
-        if solver is None:
-            return None
-        model = copy.copy(self)
-        model.steps, model.modulations = solver
-        return model
 
     def voice(self, prompt: FlowPrompt) -> PromptTensors:
         """Return ``prompt`` as tensors. Raise ``ValueError`` if the mel has the wrong shape."""
         has_both = bool(prompt.speech_tokens) == bool(len(prompt.mel))
         if prompt.mel.ndim != 2 or prompt.mel.shape[1] != self.config.mel_bins or not has_both:
             raise ValueError(f"the prompt mel {prompt.mel.shape} does not belong to {len(prompt.speech_tokens)} tokens")
-        embedding = torch.as_tensor(prompt.embedding, dtype=self.dtype, device=self.device)
-        return PromptTensors(
-            tokens=prompt.speech_tokens,
-            mel=torch.as_tensor(prompt.mel, dtype=self.dtype, device=self.device),
-            speaker=self.network.speaker(embedding[None])[0],
-        )
+        return super().voice(prompt)
 
     def draw_noise(self, num_prompt_frames: int = 0, first_frame: int = 0) -> NoiseDraw:
         """Return a function that draws the noise of one call: for the prompt, then for the speech from ``first_frame`` on.
@@ -156,12 +134,12 @@ class WholeFlowModel:
         return solve(noise, self.steps, self.config.solver.guidance_scale, velocity)
 
 
-def load_whole_network(path: Path, config: FlowConfig) -> WholeFlow:
+def load_non_causal_network(path: Path, config: FlowConfig) -> NonCausalFlow:
     """Return the plain network on the CPU, with the weights in ``path`` mapped.
 
     Raise the errors of ``CachedFlowDecoder.load``.
     """
-    network = meta_init(lambda: build_whole_network(config))
+    network = meta_init(lambda: build_non_causal_network(config))
     load_weights(network, read_tensors(path), file_name=path.name)
     return network
 
@@ -172,7 +150,7 @@ class OverlappingStream:
     The weights of the fade add up to one, unlike the official ones (J2, row 12).
     """
 
-    def __init__(self, model: WholeFlowModel, voice: PromptTensors) -> None:
+    def __init__(self, model: NonCausalFlowModel, voice: PromptTensors) -> None:
         self._model = model
         self._voice = voice
         self._num_tokens = 0
@@ -208,14 +186,14 @@ def faded(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     return torch.lerp(old, new, rising / (rising + falling))
 
 
-class WholeFlowDecoder:
+class NonCausalFlowDecoder:
     """PyTorch ``FlowDecoder`` of CosyVoice-300M. Calls may run in several threads at once."""
 
     streams_exactly = False
     chunk_tokens = _HOP_TOKENS
     lookahead_tokens = EDGE_TOKENS
 
-    def __init__(self, model: WholeFlowModel, precision: Precision) -> None:
+    def __init__(self, model: NonCausalFlowModel, precision: Precision) -> None:
         self.precision = precision
         self._model = model
         self.max_concurrent_lines = DeviceKind(model.device.type).traits.max_concurrent_lines
@@ -223,7 +201,7 @@ class WholeFlowDecoder:
     @classmethod
     def of_network(
         cls,
-        network: WholeFlow,
+        network: NonCausalFlow,
         config: FlowConfig,
         *,
         precision: Precision = Precision.FLOAT32,
@@ -235,7 +213,7 @@ class WholeFlowDecoder:
 
         ``network`` and ``stored`` may be what ``open_stored`` returns.
         """
-        model = WholeFlowModel(network, config, num_steps, stored=stored)
+        model = NonCausalFlowModel(network, config, num_steps, stored=stored)
         if stored is None or not stored.has_layers:
             pack(network, precision, after_layer=after_layer)
         return cls(model, precision)
@@ -246,14 +224,14 @@ class WholeFlowDecoder:
     ) -> Self:
         """Load the flow in ``path`` (``flow.pt``) on ``device``. See ``CachedFlowDecoder.load``."""
 
-        def load() -> WholeFlow:
-            return load_whole_network(path, config)
+        def load() -> NonCausalFlow:
+            return load_non_causal_network(path, config)
 
         after_layer = releasing_pages(path)
         if device != "cpu" or num_steps is not None:
             network = load().to(device)
             return cls.of_network(network, config, precision=precision, num_steps=num_steps, after_layer=after_layer)
-        network, stored = open_stored(path, config, lambda: build_whole_network(config), load, precision)
+        network, stored = open_stored(path, config, lambda: build_non_causal_network(config), load, precision)
         return cls.of_network(network, config, precision=precision, after_layer=after_layer, stored=stored)
 
     def frames_of_tokens(self, num_tokens: int) -> int:
@@ -264,7 +242,7 @@ class WholeFlowDecoder:
         """See ``stages.FlowDecoder``. Raise ``ValueError`` for a mel of the wrong shape."""
         if progress is not None:
             progress(1.0)
-        return WholePromptState(self._model.voice(prompt))
+        return NonCausalPromptState(self._model.voice(prompt))
 
     def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
         """See ``stages.FlowDecoder``. A state without caches is never stored."""
@@ -275,7 +253,7 @@ class WholeFlowDecoder:
     def with_steps(self, num_steps: int) -> FlowDecoder | None:
         """See ``stages.FlowDecoder``."""
         model = self._model.with_steps(num_steps)
-        return None if model is None else WholeFlowDecoder(model, self.precision)
+        return None if model is None else NonCausalFlowDecoder(model, self.precision)
 
     def prompt_key(self) -> str:
         """See ``stages.FlowDecoder``."""
@@ -284,7 +262,7 @@ class WholeFlowDecoder:
 
     def open_stream(self, state: FlowPromptState) -> OverlappingStream:
         """See ``stages.FlowDecoder``. The mel of the stream is approximate."""
-        assert isinstance(state, WholePromptState), "a prompt state belongs to the decoder that made it"
+        assert isinstance(state, NonCausalPromptState), "a prompt state belongs to the decoder that made it"
         return OverlappingStream(self._model, state.voice)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:

@@ -24,8 +24,8 @@ from speech_lm_cases import (
 )
 
 from studio.errors import SequenceTooLong
-from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, load_speech_lm, open_network, speech_lm_of
-from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
+from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, build_speech_lm, load_speech_lm, open_network
+from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind, generate_from_pieces
 from studio.model.stages import SpeechTokenRequest
 from studio.text.tokenizer import TextTokenizer
 
@@ -33,7 +33,7 @@ CONFIG = small_config()
 LAYOUT = CONFIG.layout
 
 
-SMALL = speech_lm_of(random_network(CONFIG))
+SMALL = build_speech_lm(random_network(CONFIG))
 
 
 @pytest.fixture
@@ -69,16 +69,25 @@ def text_of(golden: Golden, pieces: list[str]) -> list[int]:
 
 
 def request_of(golden: Golden, case: int) -> SpeechTokenRequest:
-    """CosyVoice3's instruction, up to ``<|endofprompt|>``, precedes all other input."""
-    prompt_text = tuple(golden.arrays[f"bistream{case}/prompt_text"][0].tolist())
-    special = json.loads((golden.path / "golden" / "frontend.json").read_text("utf-8"))["special_tokens"]
-    has_instruction = not golden.config.layout.has_llm_embedding
     return SpeechTokenRequest(
         text_tokens=(),
-        prompt_text_tokens=prompt_text,
+        prompt_text_tokens=tuple(golden.arrays[f"bistream{case}/prompt_text"][0].tolist()),
         prompt_speech_tokens=tuple(golden.arrays[f"bistream{case}/prompt_speech_token"][0].tolist()),
-        num_instruction_tokens=prompt_text.index(special["<|endofprompt|>"]) + 1 if has_instruction else 0,
     )
+
+
+def count_instruction_tokens(golden: Golden, request: SpeechTokenRequest) -> int:
+    """CosyVoice3's instruction, up to ``<|endofprompt|>``, precedes all other input."""
+    if golden.config.layout.has_llm_embedding:
+        return 0
+    special = json.loads((golden.path / "golden" / "frontend.json").read_text("utf-8"))["special_tokens"]
+    return request.prompt_text_tokens.index(special["<|endofprompt|>"]) + 1
+
+
+def generated(speech_lm: TorchSpeechLM, golden: Golden, case: int, sampler: Any) -> list[int]:
+    request, text = request_of(golden, case), text_of(golden, golden.facts["bistream"][case]["pieces"])
+    num_instruction_tokens = count_instruction_tokens(golden, request)
+    return list(generate_from_pieces(speech_lm, request, text, sampler, num_instruction_tokens=num_instruction_tokens))
 
 
 def recorded_choice(golden: Golden, facts: dict[str, Any]) -> Any:
@@ -112,8 +121,7 @@ def test_recorded_runs(reference: Path, family: str, case: int, monkeypatch: pyt
         return
     speech_lm = load_speech_lm(golden.weights, golden.config)
     inputs = RecordedInputs(speech_lm, monkeypatch)
-    text = text_of(golden, facts["pieces"])
-    tokens = list(speech_lm.generate_from_pieces(request_of(golden, case), text, recorded_choice(golden, facts)))
+    tokens = generated(speech_lm, golden, case, recorded_choice(golden, facts))
     assert tokens == golden.arrays[f"bistream{case}/tokens"].tolist()
 
     lengths = facts["input_lengths"]
@@ -151,11 +159,11 @@ def test_repair_d_the_first_block_waits_for_its_text(
     speech_lm = load_speech_lm(golden.weights, golden.config)
     recorded = RecordedInputs(speech_lm, monkeypatch)
     sampler = RecordingSampler(recorded_choice(golden, facts))
-    list(speech_lm.generate_from_pieces(request, text_of(golden, facts["pieces"]), sampler))
+    generated(speech_lm, golden, case, sampler)
 
-    inputs, instruction = speech_lm.inputs, request.prompt_text_tokens[: request.num_instruction_tokens]
-    first_text = request.prompt_text_tokens[request.num_instruction_tokens :][:5]
-    opening = torch.cat((inputs.embed_prompt_text(instruction), inputs.embed_text(first_text)))
+    inputs, count = speech_lm.inputs, count_instruction_tokens(golden, request)
+    prompt_text = request.prompt_text_tokens
+    opening = torch.cat((inputs.embed_prompt_text(prompt_text[:count]), inputs.embed_text(prompt_text[count:][:5])))
     assert torch.equal(recorded.sequence[: len(opening)], opening)
 
     network = open_network(golden.weights, golden.config)
@@ -256,14 +264,14 @@ def stops_when_permitted(speech_lm: TorchSpeechLM) -> Any:
 def test_repair_f_the_end_is_not_permitted_while_text_arrives_and_below_the_minimum(speech_lm: TorchSpeechLM) -> None:
     """12 text tokens: two blocks of 15 while they arrive, after which the end is allowed from 24 tokens on."""
     request = SpeechTokenRequest(())
-    assert len(list(speech_lm.generate_from_pieces(request, range(12), stops_when_permitted(speech_lm)))) == 30
+    assert len(list(generate_from_pieces(speech_lm, request, range(12), stops_when_permitted(speech_lm)))) == 30
     # Three tokens are less than a block, so generation starts after them. It has at least six tokens.
-    assert len(list(speech_lm.generate_from_pieces(request, range(3), stops_when_permitted(speech_lm)))) == 6
+    assert len(list(generate_from_pieces(speech_lm, request, range(3), stops_when_permitted(speech_lm)))) == 6
 
 
 def test_fill_mark_is_the_only_stop_id_allowed_while_text_arrives(speech_lm: TorchSpeechLM) -> None:
     sampler = RecordingSampler(GreedySampler())
-    list(speech_lm.generate_from_pieces(SpeechTokenRequest((), max_tokens=16), range(5), sampler))
+    list(generate_from_pieces(speech_lm, SpeechTokenRequest((), max_tokens=16), range(5), sampler))
     for scores in sampler.scores[:15]:
         closed = torch.isneginf(scores).nonzero().flatten().tolist()
         assert closed == [token for token in LAYOUT.stop_ids if token != LAYOUT.fill_id]
@@ -271,13 +279,13 @@ def test_fill_mark_is_the_only_stop_id_allowed_while_text_arrives(speech_lm: Tor
 
 def test_repair_e_speech_is_limited_by_the_received_text(speech_lm: TorchSpeechLM) -> None:
     never_ending = ForcedSampler([7] * 1000, LAYOUT.end_id)
-    tokens = list(speech_lm.generate_from_pieces(SpeechTokenRequest(()), range(6), never_ending))
+    tokens = list(generate_from_pieces(speech_lm, SpeechTokenRequest(()), range(6), never_ending))
     assert tokens == [7] * 120
 
 
 def test_no_text_gives_no_speech(speech_lm: TorchSpeechLM) -> None:
     request = SpeechTokenRequest((), tuple(range(10)), tuple(range(20)))
-    assert list(speech_lm.generate_from_pieces(request, (), GreedySampler())) == []
+    assert list(generate_from_pieces(speech_lm, request, (), GreedySampler())) == []
 
 
 def test_speech_begins_before_the_text_has_ended(speech_lm: TorchSpeechLM) -> None:
@@ -290,7 +298,7 @@ def test_speech_begins_before_the_text_has_ended(speech_lm: TorchSpeechLM) -> No
             yield token
 
     sampler = RepetitionAwareSampler(speech_lm.sampling, 0)
-    stream = speech_lm.generate_from_pieces(SpeechTokenRequest(()), typing(), sampler)
+    stream = generate_from_pieces(speech_lm, SpeechTokenRequest(()), typing(), sampler)
     next(stream)
     assert asked == [0, 1, 2, 3, 4]
     stream.close()  # type: ignore[attr-defined]
@@ -306,7 +314,7 @@ def test_any_text_and_prompt_ends_within_its_limits(
 
     def speak() -> list[int]:
         sampler = RepetitionAwareSampler(SMALL.sampling, seed)
-        return list(SMALL.generate_from_pieces(request, range(num_arriving), sampler))
+        return list(generate_from_pieces(SMALL, request, range(num_arriving), sampler))
 
     tokens = speak()
     assert len(tokens) <= 20 * num_arriving
@@ -316,10 +324,10 @@ def test_any_text_and_prompt_ends_within_its_limits(
 
 
 def test_endless_text_is_refused_when_the_model_has_no_positions_left() -> None:
-    speech_lm = speech_lm_of(random_network(small_config(max_positions=100)))
+    speech_lm = build_speech_lm(random_network(small_config(max_positions=100)))
     tokens: list[int] = []
     with pytest.raises(SequenceTooLong):
-        tokens.extend(speech_lm.generate_from_pieces(SpeechTokenRequest(()), [3] * 1000, GreedySampler()))
+        tokens.extend(generate_from_pieces(speech_lm, SpeechTokenRequest(()), [3] * 1000, GreedySampler()))
     # The start mark, four whole blocks of 5 and 15 tokens, 5 text tokens and 14 speech tokens fill 100 positions.
     # The scores at the last position give one more token.
     assert len(tokens) == 75

@@ -10,23 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from whole_flow_cases import (
+from non_causal_flow_cases import (
     FAMILY,
     FULL_SIZE,
-    WholeGolden,
+    NonCausalGolden,
+    non_causal_config,
+    non_causal_decoder,
+    non_causal_network,
     random_voice,
     table_draw,
-    whole_config,
-    whole_decoder,
-    whole_network,
 )
 
 from studio.errors import DamagedModelFile, SequenceTooLong, UnsupportedPrecision, WrongTensors
 from studio.model.config import Precision
-from studio.model.flow import WholeFlowDecoder
+from studio.model.flow import NonCausalFlowDecoder
 from studio.model.flow.layers import Conditions, FullContext
-from studio.model.flow.whole_decoder import WholeFlowModel, faded
-from studio.model.flow.whole_network import SlicedContext, build_whole_network
+from studio.model.flow.non_causal_decoder import NonCausalFlowModel, faded
+from studio.model.flow.non_causal_network import SlicedContext, build_non_causal_network
 from studio.model.mel_distance import mel_distance_db
 from studio.model.weights import meta_init
 
@@ -34,14 +34,14 @@ HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 @pytest.fixture
-def model(reference: Path) -> WholeFlowModel:
-    return whole_decoder(reference)._model
+def model(reference: Path) -> NonCausalFlowModel:
+    return non_causal_decoder(reference)._model
 
 
 @pytest.mark.slow
 @pytest.mark.reference
-def test_whole_utterances_equal_the_official_ones(reference: Path, model: WholeFlowModel) -> None:
-    golden, draw = WholeGolden(reference), table_draw(reference)
+def test_whole_utterances_equal_the_official_ones(reference: Path, model: NonCausalFlowModel) -> None:
+    golden, draw = NonCausalGolden(reference), table_draw(reference)
     voice = model.voice(golden.prompt)
     for name, num_tokens in (("full", len(golden.tokens)), ("short", 30)):
         mel = model.decode(voice, golden.tokens[:num_tokens], draw).mel.t()
@@ -51,8 +51,8 @@ def test_whole_utterances_equal_the_official_ones(reference: Path, model: WholeF
 
 @pytest.mark.slow
 @pytest.mark.reference
-def test_chunk_that_continues_another_equals_the_official_one(reference: Path, model: WholeFlowModel) -> None:
-    golden, draw = WholeGolden(reference), table_draw(reference)
+def test_chunk_that_continues_another_equals_the_official_one(reference: Path, model: NonCausalFlowModel) -> None:
+    golden, draw = NonCausalGolden(reference), table_draw(reference)
     voice = model.voice(golden.prompt)
     first = model.decode(voice, golden.tokens, draw)
     second = model.decode(voice, golden.tokens[20:], draw, first)
@@ -64,7 +64,7 @@ def test_chunk_that_continues_another_equals_the_official_one(reference: Path, m
 
 @pytest.mark.reference
 def test_parts_of_the_network_equal_the_official_ones(reference: Path) -> None:
-    golden, network = WholeGolden(reference), whole_network(reference)
+    golden, network = NonCausalGolden(reference), non_causal_network(reference)
     ids = torch.tensor([[*golden.prompt.speech_tokens, *golden.tokens]])
     num_prompt = len(golden.prompt.speech_tokens)
     with torch.inference_mode():
@@ -93,14 +93,14 @@ def test_full_size_network_has_the_official_tensors(reference: Path) -> None:
     if not path.is_file():
         pytest.skip("this reference folder has no list of full-size tensors")
     official = json.loads(path.read_text("utf-8"))["state_dict"]
-    network = meta_init(lambda: build_whole_network(FULL_SIZE))
+    network = meta_init(lambda: build_non_causal_network(FULL_SIZE))
     wanted = {name: list(entry["shape"] if isinstance(entry, dict) else entry[0]) for name, entry in official.items()}
     assert {name: list(tensor.shape) for name, tensor in network.state_dict().items()} == wanted
 
 
 @pytest.mark.slow
 def test_a_voice_without_a_clip_is_decoded(reference: Path) -> None:
-    config, decoder = whole_config(reference), whole_decoder(reference)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference)
     prompt = replace(random_voice(config, 1, 1), speech_tokens=(), mel=np.zeros((0, config.mel_bins), np.float32))
     mel = decoder.decode_whole(prompt, list(range(60)))
     assert mel.shape == (80, decoder.frames_of_tokens(60)) == (80, 103)
@@ -110,7 +110,7 @@ def test_a_voice_without_a_clip_is_decoded(reference: Path) -> None:
 @pytest.mark.slow
 def test_every_frame_depends_on_the_whole_utterance(reference: Path) -> None:
     """The reason for whole sentences: the first frame changes with the last token."""
-    config, decoder = whole_config(reference), whole_decoder(reference, torch.float64)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference, torch.float64)
     prompt = random_voice(config, 60, 103)
     tokens = list(range(100))
     changed = [*tokens[:-1], 300]
@@ -120,7 +120,7 @@ def test_every_frame_depends_on_the_whole_utterance(reference: Path) -> None:
 
 @pytest.mark.slow
 def test_stream_of_one_chunk_equals_the_whole_utterance(reference: Path) -> None:
-    config, decoder = whole_config(reference), whole_decoder(reference)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference)
     prompt = random_voice(config, 60, 103)
     tokens = list(range(50))
     stream = decoder.open_stream(decoder.prepare_prompt(prompt))
@@ -132,7 +132,7 @@ def test_stream_of_one_chunk_equals_the_whole_utterance(reference: Path) -> None
 @pytest.mark.slow
 def test_chunks_overlap_by_the_frames_of_the_look_ahead(reference: Path) -> None:
     """The official lengths (H1): 172 frames for each hop of 100 tokens, and the overlap is faded."""
-    config, decoder = whole_config(reference), whole_decoder(reference)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference)
     hop, ahead = decoder.chunk_tokens, decoder.lookahead_tokens
     prompt, tokens = random_voice(config, 60, 103), [index % 500 for index in range(230)]
     state, model = decoder.prepare_prompt(prompt), decoder._model
@@ -154,14 +154,14 @@ def test_chunks_overlap_by_the_frames_of_the_look_ahead(reference: Path) -> None
 @pytest.mark.slow
 def test_a_chunk_starts_from_the_noise_of_the_whole_sentence(reference: Path) -> None:
     """Otherwise a stream differs from the whole sentence as much as two readings do."""
-    model = whole_decoder(reference)._model
+    model = non_causal_decoder(reference)._model
     whole = model.draw_noise()(103 + 500)
     assert torch.equal(model.draw_noise(103, 172)(103 + 206), torch.cat((whole[:103], whole[103 + 172 : 103 + 378])))
 
 
 @pytest.mark.slow
 def test_a_stream_is_closer_to_the_whole_sentence_than_another_reading(reference: Path) -> None:
-    config, decoder = whole_config(reference), whole_decoder(reference)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference)
     prompt, tokens, model = random_voice(config, 60, 103), [index % 500 for index in range(150)], decoder._model
     stream = decoder.open_stream(decoder.prepare_prompt(prompt))
     streamed = torch.cat((stream.decode(tokens[:100], tokens[100:120]), stream.decode(tokens[100:], ())), dim=1)
@@ -185,24 +185,24 @@ def test_weights_of_the_fade_add_up_to_one() -> None:
 
 @pytest.mark.slow
 def test_equal_requests_have_equal_mels(reference: Path) -> None:
-    config, decoder = whole_config(reference), whole_decoder(reference)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference)
     prompt = random_voice(config, 40, 70)
     assert torch.equal(decoder.decode_whole(prompt, [1, 2, 3]), decoder.decode_whole(prompt, [1, 2, 3]))
 
 
 def test_sliced_attention_equals_full_attention(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    network = whole_network(reference, torch.float64)
+    network = non_causal_network(reference, torch.float64)
     attention = network.encoder.encoders[0].self_attn  # type: ignore[union-attr]
     x = torch.randn(1, 90, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     wanted = FullContext().attend(attention, x)  # type: ignore[arg-type]
-    monkeypatch.setattr("studio.model.flow.whole_network._QUERIES_AT_ONCE", 25)
+    monkeypatch.setattr("studio.model.flow.non_causal_network._QUERIES_AT_ONCE", 25)
     assert (SlicedContext().attend(attention, x) - wanted).abs().max() < 1e-12  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 def test_prompt_state_is_empty_and_restored(reference: Path) -> None:
-    decoder = whole_decoder(reference)
-    prompt = random_voice(whole_config(reference), 40, 70)
+    decoder = non_causal_decoder(reference)
+    prompt = random_voice(non_causal_config(reference), 40, 70)
     state = decoder.prepare_prompt(prompt)
     assert (state.num_bytes, dict(state.tensors())) == (0, {})
     restored = decoder.open_stream(decoder.restore_prompt(prompt, {})).decode([1] * 30, ())
@@ -213,7 +213,7 @@ def test_prompt_state_is_empty_and_restored(reference: Path) -> None:
 
 @pytest.mark.slow
 def test_wrong_prompts_are_refused(reference: Path) -> None:
-    config, decoder = whole_config(reference), whole_decoder(reference)
+    config, decoder = non_causal_config(reference), non_causal_decoder(reference)
     prompt = random_voice(config, 40, 70)
     for mel in (np.zeros((0, 80), np.float32), np.zeros((70, 81), np.float32)):
         with pytest.raises(ValueError, match="prompt mel"):
@@ -221,28 +221,28 @@ def test_wrong_prompts_are_refused(reference: Path) -> None:
 
 
 def test_sequence_longer_than_the_limit_is_refused(reference: Path) -> None:
-    decoder = whole_decoder(reference)
+    decoder = non_causal_decoder(reference)
     with pytest.raises(SequenceTooLong, match="300"):
-        decoder.decode_whole(random_voice(whole_config(reference), 40, 70), [1] * 15_000)
+        decoder.decode_whole(random_voice(non_causal_config(reference), 40, 70), [1] * 15_000)
 
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
 def test_bfloat16_stays_within_its_limit(reference: Path) -> None:
-    config = whole_config(reference)
+    config = non_causal_config(reference)
     prompt, tokens = random_voice(config, 60, 103), list(range(120))
-    wanted = whole_decoder(reference).decode_whole(prompt, tokens)
-    mel = whole_decoder(reference, precision=Precision.BFLOAT16).decode_whole(prompt, tokens)
+    wanted = non_causal_decoder(reference).decode_whole(prompt, tokens)
+    mel = non_causal_decoder(reference, precision=Precision.BFLOAT16).decode_whole(prompt, tokens)
     assert 1e-5 < (mel - wanted).norm() / wanted.norm() < 3e-2
 
 
 @pytest.mark.slow
 def test_hostile_files_get_a_sentence(reference: Path, tmp_path: Path) -> None:
-    config = whole_config(reference)
+    config = non_causal_config(reference)
     official = torch.load(reference / FAMILY / "checkpoint" / "flow.pt", weights_only=True)
     path = tmp_path / "flow.pt"
 
     def load() -> None:
-        WholeFlowDecoder.load(path, config, Precision.FLOAT32, "cpu")
+        NonCausalFlowDecoder.load(path, config, Precision.FLOAT32, "cpu")
 
     torch.save({name: tensor for name, tensor in official.items() if "length_regulator" not in name}, path)
     with pytest.raises(WrongTensors, match="missing: length_regulator"):
@@ -254,4 +254,4 @@ def test_hostile_files_get_a_sentence(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(DamagedModelFile):
         load()
     with pytest.raises(UnsupportedPrecision):
-        WholeFlowDecoder.load(reference / FAMILY / "checkpoint" / "flow.pt", config, Precision.INT4, "cpu")
+        NonCausalFlowDecoder.load(reference / FAMILY / "checkpoint" / "flow.pt", config, Precision.INT4, "cpu")

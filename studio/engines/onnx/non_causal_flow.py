@@ -19,16 +19,16 @@ from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow.layers import CausalConvolution, Conditions, Context, Modulation, SelfAttention
 from studio.model.flow.model import cond_uncond
+from studio.model.flow.non_causal_decoder import NonCausalFlowDecoder, NonCausalFlowModel
+from studio.model.flow.non_causal_network import NonCausalFlow
 from studio.model.flow.packing import pack
-from studio.model.flow.whole_decoder import WholeFlowDecoder, WholeFlowModel
-from studio.model.flow.whole_network import WholeFlow
 
 # Of the traced example. An odd number, so that the frames cut after doubling are part of the graph.
 _FRAMES = 11
 
 
 @dataclass(frozen=True)
-class WholeFlowShapes(GraphDescription):
+class NonCausalFlowShapes(GraphDescription):
     """The sizes of the graph.
 
     Its inputs are ``x``, ``mean`` and ``prompt_mel`` (frames, mel_bins), ``speaker`` (mel_bins,) and ``step`` (1,); its
@@ -41,7 +41,7 @@ class WholeFlowShapes(GraphDescription):
     num_steps: int
 
     @classmethod
-    def _from_json(cls, fields: dict[str, Any]) -> WholeFlowShapes:
+    def _from_json(cls, fields: dict[str, Any]) -> NonCausalFlowShapes:
         return cls(**fields)
 
 
@@ -57,13 +57,13 @@ class _AttendToAll(Context):
         return torch.softmax(queries @ keys.transpose(2, 3), dim=-1) @ values
 
 
-class WholeStepGraph(nn.Module):
+class NonCausalStepGraph(nn.Module):
     """One Euler step with classifier-free guidance; the conditional and unconditional rows form one batch."""
 
     _modulations: torch.Tensor
     _sizes: torch.Tensor
 
-    def __init__(self, model: WholeFlowModel) -> None:
+    def __init__(self, model: NonCausalFlowModel) -> None:
         super().__init__()
         self._estimator = model.network.estimator
         self._guidance_scale = model.config.solver.guidance_scale
@@ -93,8 +93,8 @@ class WholeStepGraph(nn.Module):
         return tuple(tuple(next(tensors) for _ in part) for part in self._parts)
 
 
-def whole_step_graph(model: WholeFlowModel) -> onnx.ModelProto:
-    """Trace ``WholeStepGraph`` with ports named as in ``WholeFlowShapes``."""
+def non_causal_step_graph(model: NonCausalFlowModel) -> onnx.ModelProto:
+    """Trace ``NonCausalStepGraph`` with ports named as in ``NonCausalFlowShapes``."""
     mel_bins = model.config.mel_bins
     frames = TracedInput(torch.ones(_FRAMES, mel_bins), {0: "frames"})
     inputs = {
@@ -104,13 +104,13 @@ def whole_step_graph(model: WholeFlowModel) -> onnx.ModelProto:
         "speaker": TracedInput(torch.ones(mel_bins), {}),
         "step": TracedInput(torch.zeros(1, dtype=torch.long), {}),
     }
-    return trace(WholeStepGraph(model), inputs, {"following": {0: "frames"}})
+    return trace(NonCausalStepGraph(model), inputs, {"following": {0: "frames"}})
 
 
-class GraphWholeModel(WholeFlowModel):
+class GraphNonCausalModel(NonCausalFlowModel):
     """The flow with ``graph`` as its solver step. The estimator of ``network`` is freed."""
 
-    def __init__(self, network: WholeFlow, config: FlowConfig, graph: Graph) -> None:
+    def __init__(self, network: NonCausalFlow, config: FlowConfig, graph: Graph) -> None:
         super().__init__(network.to(graph.device), config, config.solver.num_steps)
         self.graph = graph
         self.modulations = ()
@@ -127,10 +127,10 @@ class GraphWholeModel(WholeFlowModel):
         return x
 
 
-class GraphWholeDecoder(WholeFlowDecoder):
+class GraphNonCausalDecoder(NonCausalFlowDecoder):
     """``FlowDecoder`` of CosyVoice-300M on a graph."""
 
-    def __init__(self, model: GraphWholeModel, precision: Precision) -> None:
+    def __init__(self, model: GraphNonCausalModel, precision: Precision) -> None:
         super().__init__(model, precision)
         self.engine = model.graph.engine
 

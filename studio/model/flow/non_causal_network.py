@@ -13,7 +13,7 @@ from torch import nn
 from studio.model.config import FlowConfig, LengthRegulatorConfig, RelativeTransformerConfig, UNetConfig
 from studio.model.flow.layers import FullContext, SelfAttention
 from studio.model.flow.network import ConformerLayer, FlowParts, InputLayer
-from studio.model.flow.whole_unet import WholeUNet
+from studio.model.flow.non_causal_unet import NonCausalUNet
 
 # Both ends of the generated part are interpolated on their own, so that overlapping chunks have equal frames there.
 EDGE_TOKENS = 20
@@ -88,7 +88,7 @@ def resampled(x: torch.Tensor, num_frames: int) -> torch.Tensor:
     return F.interpolate(x.transpose(1, 2), size=num_frames, mode="linear").transpose(1, 2)
 
 
-class WholeFlow(FlowParts):
+class NonCausalFlow(FlowParts):
     """CosyVoice-300M: conformer, length regulator and non-causal U-Net."""
 
     def __init__(
@@ -98,7 +98,7 @@ class WholeFlow(FlowParts):
         regulator: LengthRegulatorConfig,
         unet: UNetConfig,
     ) -> None:
-        super().__init__(config, WholeUNet(unet, config.mel_bins))
+        super().__init__(config, NonCausalUNet(unet, config.mel_bins))
         if regulator.channels != config.mel_bins:
             raise ValueError(f"{regulator.channels} channels of the length regulator, {config.mel_bins} mel bins")
         self.encoder = ConformerEncoder(encoder, config.input_size)
@@ -106,16 +106,16 @@ class WholeFlow(FlowParts):
         self.length_regulator = LengthRegulator(regulator)
 
     def mean(self, tokens: torch.Tensor, num_prompt_tokens: int, num_prompt_frames: int) -> torch.Tensor:
-        """Return (rows, frames, mel_bins) for the ids ``tokens`` (rows, tokens) of the prompt and what follows it."""
+        """Return (rows, frames, mel_bins) for the token ids (rows, tokens) of prompt and continuation."""
         projected: torch.Tensor = self.encoder_proj(self.encoder(self.embed(tokens)))
         prompt, generated = projected[:, :num_prompt_tokens], projected[:, num_prompt_tokens:]
         mean: torch.Tensor = self.length_regulator(prompt, generated, num_prompt_frames)
         return mean
 
 
-def build_whole_network(config: FlowConfig) -> WholeFlow:
+def build_non_causal_network(config: FlowConfig) -> NonCausalFlow:
     """Return the network of ``config`` on the default device, with random weights."""
     assert config.encoder is not None
     assert config.length_regulator is not None
     assert config.unet is not None
-    return WholeFlow(config, config.encoder, config.length_regulator, config.unet)
+    return NonCausalFlow(config, config.encoder, config.length_regulator, config.unet)
