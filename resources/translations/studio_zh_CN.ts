@@ -3278,7 +3278,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Update the NVIDIA driver.</source>
-        <translation type="unfinished"></translation>
+        <translation>请更新 NVIDIA 驱动程序。</translation>
     </message>
     <message>
         <source>Use a longer one, or delete the file to get a new token.</source>
@@ -3642,7 +3642,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory</source>
-        <translation type="unfinished"></translation>
+        <translation>{gpu}；其驱动程序无法按页映射内存（{reason}），因此每行需要更多内存</translation>
     </message>
     <message>
         <source>{gpu}; the installed PyTorch does not support {name}</source>

@@ -1,5 +1,7 @@
 """Background work: the application's one thread pool, with results delivered on the GUI thread.
 
+Coroutines await ``run_in_thread``; everything else passes callbacks to ``run_in_background``.
+
 Decision: a background thread holds only the number of a job; the job itself belongs to the GUI thread. Reason: the last
 reference destroys an object, and destroying a widget on another thread crashes the program.
 """

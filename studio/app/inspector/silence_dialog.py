@@ -82,7 +82,7 @@ class SilenceDialog(QDialog):
 
     @property
     def saved_seconds(self) -> float:
-        """By how much all takes together become shorter."""
+        """Total time removed from all takes, in seconds."""
         return sum(each.pauses.saved_seconds(self.limits) for each in self._found or ())
 
     def done(self, result: int) -> None:

@@ -71,7 +71,7 @@ class VoiceEdits(QObject):
             self._stack.push(_EditCommand(self, text, do=removed.trash, undo=removed.restore))
 
     def restore(self, trashed: TrashedVoice) -> None:
-        """Restore a voice that was deleted since the program was started, or earlier."""
+        """Restore a deleted voice, even one deleted in an earlier session."""
         text = self.tr("Restore voice {name}").format(name=trashed.voice.name)
         restored = _TrashableVoices(self.library, numbers=[trashed.number])
         self._stack.push(_EditCommand(self, text, do=restored.restore, undo=restored.trash))
