@@ -22,7 +22,7 @@ PROGRAM, WORKER = str(ROOT / "studio"), str(ROOT / "studio" / "worker")
 TEXT = (ROOT / "studio" / "ARCHITECTURE.md").read_text("utf-8")
 
 
-# From a key to the first sound of a line. Lower them when the path becomes shorter.
+# From a key to the first sound of a line; one or two files differ between runs. Lower them when the path becomes shorter.
 MAX_FILES = 80
 MAX_DEPTH = 24
 
