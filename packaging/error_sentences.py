@@ -17,7 +17,7 @@ from studio.settings import PAGE_TITLES, SETTINGS
 
 _PLACE = re.compile(r"\{[^{}]*\}")
 _ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
-_WORDINGS = {"wording", "Message"}
+_MESSAGES = {"message", "Message"}
 # A finding of the clip report: its grade, and literal templates of what was found and of the advice.
 _VERDICT = "GradeText"
 
@@ -28,7 +28,7 @@ def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
     faults: list[str] = []
     for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
-        constants = _constants_of(tree) | dict.fromkeys(_wordings_of(tree), "")
+        constants = _constants_of(tree) | dict.fromkeys(_messages_of(tree), "")
         for call, text in _texts_of(tree):
             for template in _templates_of(text, constants):
                 if template is None:
@@ -67,7 +67,7 @@ def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
             continue
         elif call.func.id == _VERDICT:
             yield from ((call, text) for text in call.args[1:])
-        elif call.func.id in _WORDINGS:
+        elif call.func.id in _MESSAGES:
             is_kept = call.func.id == "Message"  # a Message may be built from another one
             yield from ((call, text) for text in call.args[:1] if not is_kept or isinstance(text, ast.Constant))
 
@@ -87,13 +87,13 @@ def _templates_of(text: ast.expr, constants: dict[str, str]) -> Iterator[str | N
         case ast.BoolOp(values=values):
             for value in values:
                 yield from _templates_of(value, constants)
-        case ast.Call(func=ast.Name(id=name)) if name in _WORDINGS | {"listed"}:
+        case ast.Call(func=ast.Name(id=name)) if name in _MESSAGES | {"listed"}:
             pass
         case _:
             yield None
 
 
-def _wordings_of(tree: ast.Module) -> set[str]:
+def _messages_of(tree: ast.Module) -> set[str]:
     """Names of parameters annotated as ``Message``."""
     return {
         argument.arg

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 ErrorRecord = tuple[str, Message, Message]
 
@@ -35,8 +35,8 @@ class StudioError(Exception):
         type_of_code[code] = cls
 
     def __init__(self, problem: str | Message, *, remedy: str | Message = "", **facts: object) -> None:
-        self.problem = problem if isinstance(problem, Message) else wording(problem, **facts)
-        self.hint = remedy if isinstance(remedy, Message) else wording(remedy, **facts)
+        self.problem = problem if isinstance(problem, Message) else message(problem, **facts)
+        self.hint = remedy if isinstance(remedy, Message) else message(remedy, **facts)
         super().__init__(self.message)
 
     @property
@@ -71,357 +71,357 @@ def from_record(record: ErrorRecord) -> StudioError:
 
 
 class OffGridCut(StudioError, code="off-grid-cut", exit_status=1):
-    cause = wording("The first chunk (--first-hop) ends where exact streaming cannot split the audio.")
-    usual_remedy = wording("Use a length that the message lists, or omit the option.")
+    cause = message("The first chunk (--first-hop) ends where exact streaming cannot split the audio.")
+    usual_remedy = message("Use a length that the message lists, or omit the option.")
 
 
 class UnusableSetting(StudioError, code="unusable-setting", exit_status=2):
-    cause = wording("An option or setting has an invalid value.")
-    usual_remedy = wording("The message lists the valid values.")
+    cause = message("An option or setting has an invalid value.")
+    usual_remedy = message("The message lists the valid values.")
 
 
 class ModelNotFound(StudioError, code="model-not-found", exit_status=3):
-    cause = wording("The model is not installed under that name, or the folder does not exist.")
-    usual_remedy = wording("Install the model, or correct the name or folder. `timbre models list` lists models.")
+    cause = message("The model is not installed under that name, or the folder does not exist.")
+    usual_remedy = message("Install the model, or correct the name or folder. `timbre models list` lists models.")
 
 
 class UnknownGeneration(StudioError, code="unknown-generation", exit_status=3):
-    cause = wording("The folder contains a model of a generation that this version does not support.")
-    usual_remedy = wording(
+    cause = message("The folder contains a model of a generation that this version does not support.")
+    usual_remedy = message(
         "Use a model of CosyVoice-300M, CosyVoice2 or Fun-CosyVoice3, or a newer version of the program."
     )
 
 
 class BadModelSettings(StudioError, code="bad-model-settings", exit_status=3):
-    cause = wording("The model's YAML file lacks a value or contains an invalid one.")
-    usual_remedy = wording("Undo any changes to the YAML file, or repair the model.")
+    cause = message("The model's YAML file lacks a value or contains an invalid one.")
+    usual_remedy = message("Undo any changes to the YAML file, or repair the model.")
 
 
 class MissingModelFile(StudioError, code="missing-model-file", exit_status=3):
-    cause = wording("A file of the model is missing from its folder.")
-    usual_remedy = wording("Run `timbre models verify --repair`; in a folder of your own, add the file.")
+    cause = message("A file of the model is missing from its folder.")
+    usual_remedy = message("Run `timbre models verify --repair`; in a folder of your own, add the file.")
 
 
 class DamagedModelFile(StudioError, code="damaged-model-file", exit_status=3):
-    cause = wording("A model file is truncated, damaged, or not what its name suggests.")
-    usual_remedy = wording("Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M).")
+    cause = message("A model file is truncated, damaged, or not what its name suggests.")
+    usual_remedy = message("Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M).")
 
 
 class WrongTensors(StudioError, code="wrong-tensors", exit_status=3):
-    cause = wording("A weight file belongs to another or a modified model.")
-    usual_remedy = wording("Put all files of one release into the folder, or install the model again.")
+    cause = message("A weight file belongs to another or a modified model.")
+    usual_remedy = message("Put all files of one release into the folder, or install the model again.")
 
 
 class UnsupportedPrecision(StudioError, code="unsupported-precision", exit_status=3):
-    cause = wording("The chosen precision or device is not supported on this computer.")
-    usual_remedy = wording("Set it to automatic (Settings, Speech and playback).")
+    cause = message("The chosen precision or device is not supported on this computer.")
+    usual_remedy = message("Set it to automatic (Settings, Speech and playback).")
 
 
 class ModelBusy(StudioError, code="model-busy", exit_status=3):
-    cause = wording("Another program or window is installing, checking or removing the same model.")
-    usual_remedy = wording("Wait until it has finished, or stop it there.")
+    cause = message("Another program or window is installing, checking or removing the same model.")
+    usual_remedy = message("Wait until it has finished, or stop it there.")
 
 
 class BadModelArchive(StudioError, code="bad-model-archive", exit_status=3):
-    cause = wording("The archive is damaged, is not a zip or tar file, or contains no model.")
-    usual_remedy = wording("Copy or export it again. It must contain a cosyvoice*.yaml and the files beside it.")
+    cause = message("The archive is damaged, is not a zip or tar file, or contains no model.")
+    usual_remedy = message("Copy or export it again. It must contain a cosyvoice*.yaml and the files beside it.")
 
 
 class BadModelName(StudioError, code="bad-model-name", exit_status=3):
-    cause = wording("The name is in use, is not a valid folder name, or belongs to a release with other contents.")
-    usual_remedy = wording("Choose another name.")
+    cause = message("The name is in use, is not a valid folder name, or belongs to a release with other contents.")
+    usual_remedy = message("Choose another name.")
 
 
 class RecognizerNotFound(StudioError, code="recognizer-not-found", exit_status=3):
-    cause = wording(
+    cause = message(
         "No installed speech recogniser knows the language of the text, or the chosen one is not installed."
     )
-    usual_remedy = wording("Install a recogniser. `timbre models list` shows the languages of each.")
+    usual_remedy = message("Install a recogniser. `timbre models list` shows the languages of each.")
 
 
 class UnrecognizedVoice(StudioError, code="unrecognized-voice", exit_status=3):
-    cause = wording("The speech recogniser does not understand this voice, for example a robotic one.")
-    usual_remedy = wording("Install another recogniser. `timbre models list` shows the languages of each.")
+    cause = message("The speech recogniser does not understand this voice, for example a robotic one.")
+    usual_remedy = message("Install another recogniser. `timbre models list` shows the languages of each.")
 
 
 class UnreadableClip(StudioError, code="unreadable-clip", exit_status=4):
-    cause = wording("The file is missing, is not audio, or has a format that needs ffmpeg.")
-    usual_remedy = wording("Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.")
+    cause = message("The file is missing, is not audio, or has a format that needs ffmpeg.")
+    usual_remedy = message("Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.")
 
 
 class ClipTooShort(StudioError, code="clip-too-short", exit_status=4):
-    cause = wording("The recording contains too little speech to clone a voice.")
-    usual_remedy = wording("Use three to ten seconds of one speaker.")
+    cause = message("The recording contains too little speech to clone a voice.")
+    usual_remedy = message("Use three to ten seconds of one speaker.")
 
 
 class ClipTooLong(StudioError, code="clip-too-long", exit_status=4):
-    cause = wording("The recording is longer than the model accepts.")
-    usual_remedy = wording("Choose its best ten seconds.")
+    cause = message("The recording is longer than the model accepts.")
+    usual_remedy = message("Choose its best ten seconds.")
 
 
 class SilentClip(StudioError, code="silent-clip", exit_status=4):
-    cause = wording("The recording is silent.")
-    usual_remedy = wording("Check the microphone and its level, and record again.")
+    cause = message("The recording is silent.")
+    usual_remedy = message("Check the microphone and its level, and record again.")
 
 
 class BrokenClip(StudioError, code="broken-clip", exit_status=4):
-    cause = wording("The file contains values that are not audio.")
-    usual_remedy = wording("Export it again from its original program.")
+    cause = message("The file contains values that are not audio.")
+    usual_remedy = message("Export it again from its original program.")
 
 
 class LowSampleRate(StudioError, code="low-sample-rate", exit_status=4):
-    cause = wording("The sample rate of the recording is too low for the model.")
-    usual_remedy = wording("Record at 16 kHz or more; telephone quality is not enough.")
+    cause = message("The sample rate of the recording is too low for the model.")
+    usual_remedy = message("Record at 16 kHz or more; telephone quality is not enough.")
 
 
 class NoAudioDevice(StudioError, code="no-audio-device", exit_status=5):
-    cause = wording("No output device is available, or it was disconnected.")
-    usual_remedy = wording("Connect one and choose it in the settings. Exporting files works without one.")
+    cause = message("No output device is available, or it was disconnected.")
+    usual_remedy = message("Connect one and choose it in the settings. Exporting files works without one.")
 
 
 class UnsupportedLanguage(StudioError, code="unsupported-language", exit_status=6):
-    cause = wording("The model has not learned the language of the text, so its speech would be unintelligible.")
-    usual_remedy = wording("Use a model that speaks the language (Ctrl+M lists them), or speak the line anyway.")
+    cause = message("The model has not learned the language of the text, so its speech would be unintelligible.")
+    usual_remedy = message("Use a model that speaks the language (Ctrl+M lists them), or speak the line anyway.")
 
 
 class NothingToSpeak(StudioError, code="nothing-to-speak", exit_status=6):
-    cause = wording("The text contains nothing that can be spoken.")
-    usual_remedy = wording("Write some words.")
+    cause = message("The text contains nothing that can be spoken.")
+    usual_remedy = message("Write some words.")
 
 
 class TextTooLong(StudioError, code="text-too-long", exit_status=6):
-    cause = wording("The text is too long for one request.")
-    usual_remedy = wording("Split it into lines, or use `timbre export`.")
+    cause = message("The text is too long for one request.")
+    usual_remedy = message("Split it into lines, or use `timbre export`.")
 
 
 class UnreadableText(StudioError, code="unreadable-text", exit_status=6):
-    cause = wording("A text file or the pronunciation dictionary cannot be read.")
-    usual_remedy = wording("Check that the file in the message is UTF-8 text and that you may read it.")
+    cause = message("A text file or the pronunciation dictionary cannot be read.")
+    usual_remedy = message("Check that the file in the message is UTF-8 text and that you may read it.")
 
 
 class UnreadableScript(StudioError, code="unreadable-script", exit_status=6):
-    cause = wording("The document cannot be read as a script.")
-    usual_remedy = wording("Save it as text, Markdown, Word (docx), subtitles or CSV.")
+    cause = message("The document cannot be read as a script.")
+    usual_remedy = message("Save it as text, Markdown, Word (docx), subtitles or CSV.")
 
 
 class UnknownPreset(StudioError, code="unknown-preset", exit_status=6):
-    cause = wording("The model has no style with that name.")
-    usual_remedy = wording("`timbre styles` lists the styles of a model.")
+    cause = message("The model has no style with that name.")
+    usual_remedy = message("`timbre styles` lists the styles of a model.")
 
 
 class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
-    cause = wording("The model does not support that style or tag.")
-    usual_remedy = wording("Choose another style, or another model.")
+    cause = message("The model does not support that style or tag.")
+    usual_remedy = message("Choose another style, or another model.")
 
 
 class BadPronunciation(StudioError, code="bad-pronunciation", exit_status=6):
-    cause = wording("A pronunciation contains sounds that the models do not support.")
-    usual_remedy = wording("Write it in pinyin or with the sounds that the dictionary offers.")
+    cause = message("A pronunciation contains sounds that the models do not support.")
+    usual_remedy = message("Write it in pinyin or with the sounds that the dictionary offers.")
 
 
 class VoiceNotFound(StudioError, code="voice-not-found", exit_status=7):
-    cause = wording("There is no voice or file with that name.")
-    usual_remedy = wording("Add the voice, or correct the name. `timbre voices list` lists the voices.")
+    cause = message("There is no voice or file with that name.")
+    usual_remedy = message("Add the voice, or correct the name. `timbre voices list` lists the voices.")
 
 
 class VoiceExists(StudioError, code="voice-exists", exit_status=7):
-    cause = wording("A voice with that name exists already.")
-    usual_remedy = wording("Choose another name, or remove the other voice.")
+    cause = message("A voice with that name exists already.")
+    usual_remedy = message("Choose another name, or remove the other voice.")
 
 
 class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):
-    cause = wording("The voice file is damaged, or is not a voice file of this program.")
-    usual_remedy = wording("Export it again.")
+    cause = message("The voice file is damaged, or is not a voice file of this program.")
+    usual_remedy = message("Export it again.")
 
 
 class BadVoiceName(StudioError, code="bad-voice-name", exit_status=7):
-    cause = wording("The name is not valid for a voice.")
-    usual_remedy = wording("Use letters, digits and spaces.")
+    cause = message("The name is not valid for a voice.")
+    usual_remedy = message("Use letters, digits and spaces.")
 
 
 class VoiceOfAnotherModel(StudioError, code="voice-of-another-model", exit_status=7):
-    cause = wording("The voice was stored without its recording, for another generation of models.")
-    usual_remedy = wording("Use a model of that generation, or create the voice from a recording.")
+    cause = message("The voice was stored without its recording, for another generation of models.")
+    usual_remedy = message("Use a model of that generation, or create the voice from a recording.")
 
 
 class DamagedLibrary(StudioError, code="damaged-library", exit_status=7):
-    cause = wording("The voice library cannot be read; the recordings still exist.")
-    usual_remedy = wording("Restore the library file from a backup, or add the recordings again.")
+    cause = message("The voice library cannot be read; the recordings still exist.")
+    usual_remedy = message("Restore the library file from a backup, or add the recordings again.")
 
 
 class NoSpeechMade(StudioError, code="no-speech-made", exit_status=8):
-    cause = wording("The model stopped before it produced speech.")
-    usual_remedy = wording("Try again with another seed, or write a longer text.")
+    cause = message("The model stopped before it produced speech.")
+    usual_remedy = message("Try again with another seed, or write a longer text.")
 
 
 class SequenceTooLong(StudioError, code="sequence-too-long", exit_status=8):
-    cause = wording("The recording and the text together exceed the capacity of the model.")
-    usual_remedy = wording("Use a shorter recording or a shorter text.")
+    cause = message("The recording and the text together exceed the capacity of the model.")
+    usual_remedy = message("Use a shorter recording or a shorter text.")
 
 
 class ModelOverflow(StudioError, code="model-overflow", exit_status=8):
-    cause = wording("A network computed invalid numbers, usually in half precision.")
-    usual_remedy = wording("Choose float32 (Settings), or rebuild the engines.")
+    cause = message("A network computed invalid numbers, usually in half precision.")
+    usual_remedy = message("Choose float32 (Settings), or rebuild the engines.")
 
 
 class OutOfMemory(StudioError, code="out-of-memory", exit_status=8):
-    cause = wording("The computer or its GPU has too little free memory.")
-    usual_remedy = wording("Close other programs, choose a smaller model, or run it on the CPU.")
+    cause = message("The computer or its GPU has too little free memory.")
+    usual_remedy = message("Close other programs, choose a smaller model, or run it on the CPU.")
 
 
 class WorkerDied(StudioError, code="worker-died", exit_status=9):
-    cause = wording("The speech process ended: it crashed, or the system ended it for lack of memory.")
-    usual_remedy = wording(
+    cause = message("The speech process ended: it crashed, or the system ended it for lack of memory.")
+    usual_remedy = message(
         "Try again; it is restarted automatically. If it happens again, send the report and the worker's log."
     )
 
 
 class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
-    cause = wording("The speech process has no model loaded.")
-    usual_remedy = wording("Load a model and try again.")
+    cause = message("The speech process has no model loaded.")
+    usual_remedy = message("Load a model and try again.")
 
 
 class EngineDied(StudioError, code="engine-died", exit_status=9):
-    cause = wording("A process in which a library runs a part of the model ended or does not respond.")
-    usual_remedy = wording("Another engine is used. `timbre engines why` shows the cause.")
+    cause = message("A process in which a library runs a part of the model ended or does not respond.")
+    usual_remedy = message("Another engine is used. `timbre engines why` shows the cause.")
 
 
 class CheckerDied(StudioError, code="checker-died", exit_status=9):
-    cause = wording("The process that checks takes ended: it crashed, or the system ended it for lack of memory.")
-    usual_remedy = wording("Check the take again; the process is restarted automatically. Speech is not affected.")
+    cause = message("The process that checks takes ended: it crashed, or the system ended it for lack of memory.")
+    usual_remedy = message("Check the take again; the process is restarted automatically. Speech is not affected.")
 
 
 class CheckerHung(StudioError, code="checker-hung", exit_status=9):
-    cause = wording("The process that checks takes did not respond and was stopped.")
-    usual_remedy = wording("Check the take again; the process is restarted automatically. Speech is not affected.")
+    cause = message("The process that checks takes did not respond and was stopped.")
+    usual_remedy = message("Check the take again; the process is restarted automatically. Speech is not affected.")
 
 
 class DiskFull(StudioError, code="disk-full", exit_status=10):
-    cause = wording("The disk is full, or a quota is used up.")
-    usual_remedy = wording("Free disk space; existing files are kept.")
+    cause = message("The disk is full, or a quota is used up.")
+    usual_remedy = message("Free disk space; existing files are kept.")
 
 
 class CannotWrite(StudioError, code="cannot-write", exit_status=10):
-    cause = wording("A file or folder is not writable, is in use, or is on a read-only disk.")
-    usual_remedy = wording("Check the permissions, or choose another folder.")
+    cause = message("A file or folder is not writable, is in use, or is on a read-only disk.")
+    usual_remedy = message("Check the permissions, or choose another folder.")
 
 
 class FolderBusy(StudioError, code="folder-busy", exit_status=10):
-    cause = wording("Another export is writing to the folder.")
-    usual_remedy = wording("Wait until it has finished, or choose another folder.")
+    cause = message("Another export is writing to the folder.")
+    usual_remedy = message("Wait until it has finished, or choose another folder.")
 
 
 class UnreadableProject(StudioError, code="unreadable-project", exit_status=11):
-    cause = wording("The project file is missing, damaged, from a newer version, or not a project.")
-    usual_remedy = wording(
+    cause = message("The project file is missing, damaged, from a newer version, or not a project.")
+    usual_remedy = message(
         "Use a backup or update the program. The window offers to recover unsaved changes when it opens."
     )
 
 
 class ProjectInUse(StudioError, code="project-in-use", exit_status=11):
-    cause = wording("The project is open in another window.")
-    usual_remedy = wording("Continue there, or close it there first.")
+    cause = message("The project is open in another window.")
+    usual_remedy = message("Continue there, or close it there first.")
 
 
 class ProjectChangedElsewhere(StudioError, code="project-changed-elsewhere", exit_status=11):
-    cause = wording("Another program has changed the project file.")
-    usual_remedy = wording("Save under another name to keep both versions.")
+    cause = message("Another program has changed the project file.")
+    usual_remedy = message("Save under another name to keep both versions.")
 
 
 class TakeNotFound(StudioError, code="take-not-found", exit_status=11):
-    cause = wording("A take or its audio is not in the project.")
-    usual_remedy = wording("Speak the line again.")
+    cause = message("A take or its audio is not in the project.")
+    usual_remedy = message("Speak the line again.")
 
 
 class NoScreen(StudioError, code="no-screen", exit_status=12):
-    cause = wording("The window cannot be opened: no display is available.")
-    usual_remedy = wording("Use the command line (`timbre --help`), or start the program on a desktop.")
+    cause = message("The window cannot be opened: no display is available.")
+    usual_remedy = message("Use the command line (`timbre --help`), or start the program on a desktop.")
 
 
 class SourceUnreachable(StudioError, code="source-unreachable", exit_status=13):
-    cause = wording("The download source cannot be reached: no network, a proxy, or an untrusted certificate.")
-    usual_remedy = wording(
+    cause = message("The download source cannot be reached: no network, a proxy, or an untrusted certificate.")
+    usual_remedy = message(
         "Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept."
     )
 
 
 class SourceRefused(StudioError, code="source-refused", exit_status=13):
-    cause = wording("The download source refuses the model: access denied, not found, or too many requests.")
-    usual_remedy = wording("Wait a few minutes, or choose the other source or a mirror.")
+    cause = message("The download source refuses the model: access denied, not found, or too many requests.")
+    usual_remedy = message("Wait a few minutes, or choose the other source or a mirror.")
 
 
 class WrongDownload(StudioError, code="wrong-download", exit_status=13):
-    cause = wording(
+    cause = message(
         "The downloaded data is not the published file: a login page, a modified mirror, or damage in transit."
     )
-    usual_remedy = wording("Log in to the network, try again, or choose the other source.")
+    usual_remedy = message("Log in to the network, try again, or choose the other source.")
 
 
 class BadRequest(StudioError, code="bad-request", exit_status=14):
-    cause = wording("A program sent the speech service a request with missing or invalid values.")
-    usual_remedy = wording("Correct the request; the response names the invalid value.")
+    cause = message("A program sent the speech service a request with missing or invalid values.")
+    usual_remedy = message("Correct the request; the response names the invalid value.")
 
 
 class CannotServe(StudioError, code="cannot-serve", exit_status=14):
-    cause = wording("The speech service cannot listen on its address, or its token file cannot be used.")
-    usual_remedy = wording("Choose another port or token file.")
+    cause = message("The speech service cannot listen on its address, or its token file cannot be used.")
+    usual_remedy = message("Choose another port or token file.")
 
 
 class NotAllowed(StudioError, code="not-allowed", exit_status=14):
-    cause = wording("A request to the speech service had an unknown host name, or came from a web page.")
-    usual_remedy = wording("Use the address of the service, or start it with --allow-host or --allow-origin.")
+    cause = message("A request to the speech service had an unknown host name, or came from a web page.")
+    usual_remedy = message("Use the address of the service, or start it with --allow-host or --allow-origin.")
 
 
 class RequestTooLarge(StudioError, code="request-too-large", exit_status=14):
-    cause = wording("A request to the speech service exceeds its limit of bytes.")
-    usual_remedy = wording("Send a shorter text or recording.")
+    cause = message("A request to the speech service exceeds its limit of bytes.")
+    usual_remedy = message("Send a shorter text or recording.")
 
 
 class TooManyRequests(StudioError, code="too-many-requests", exit_status=14):
-    cause = wording("The queue of the speech service is full.")
-    usual_remedy = wording("Send the request again later; the response says when.")
+    cause = message("The queue of the speech service is full.")
+    usual_remedy = message("Send the request again later; the response says when.")
 
 
 class WrongToken(StudioError, code="wrong-token", exit_status=14):
-    cause = wording("The token of a request to the speech service was missing or wrong.")
-    usual_remedy = wording("Set the API key of the client to the token of the service.")
+    cause = message("The token of a request to the speech service was missing or wrong.")
+    usual_remedy = message("Set the API key of the client to the token of the service.")
 
 
 class UnknownVoice(StudioError, code="unknown-voice", exit_status=14):
-    cause = wording("The speech service does not have the file of a voice.")
-    usual_remedy = wording("Send the file of the voice first, as Timbre Studio does.")
+    cause = message("The speech service does not have the file of a voice.")
+    usual_remedy = message("Send the file of the voice first, as Timbre Studio does.")
 
 
 class ServerUnreachable(StudioError, code="server-unreachable", exit_status=15):
-    cause = wording("The other computer that speaks cannot be reached.")
-    usual_remedy = wording("Check its address and that `timbre serve` runs there, or use a model of this computer.")
+    cause = message("The other computer that speaks cannot be reached.")
+    usual_remedy = message("Check its address and that `timbre serve` runs there, or use a model of this computer.")
 
 
 class ConnectionLost(StudioError, code="connection-lost", exit_status=15):
-    cause = wording("The connection to the other computer was lost in the middle of a line, and could not be restored.")
-    usual_remedy = wording("Speak the line again, or use a model of this computer.")
+    cause = message("The connection to the other computer was lost in the middle of a line, and could not be restored.")
+    usual_remedy = message("Speak the line again, or use a model of this computer.")
 
 
 class ServerRefused(StudioError, code="server-refused", exit_status=15):
-    cause = wording("The other computer refuses the request.")
-    usual_remedy = wording("Check the token, and that both computers have the same version of the program.")
+    cause = message("The other computer refuses the request.")
+    usual_remedy = message("Check the token, and that both computers have the same version of the program.")
 
 
 class UnknownService(StudioError, code="unknown-service", exit_status=15):
-    cause = wording("The other computer answers, but not as a known speech service.")
-    usual_remedy = wording("Check the address and the port.")
+    cause = message("The other computer answers, but not as a known speech service.")
+    usual_remedy = message("Check the address and the port.")
 
 
 class NotOnServer(StudioError, code="not-on-server", exit_status=15):
-    cause = wording("The other computer cannot do this.")
-    usual_remedy = wording("Use a model of this computer.")
+    cause = message("The other computer cannot do this.")
+    usual_remedy = message("Use a model of this computer.")
 
 
 class InternalError(StudioError, code="internal-error", exit_status=70):
-    cause = wording("An error in the program itself.")
-    usual_remedy = wording("Please send the report with the log.")
+    cause = message("An error in the program itself.")
+    usual_remedy = message("Please send the report with the log.")
 
 
 class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=70):
-    cause = wording("A required library is missing or cannot be loaded.")
-    usual_remedy = wording("Run `timbre doctor` for details, and set up the program again.")
+    cause = message("A required library is missing or cannot be loaded.")
+    usual_remedy = message("Run `timbre doctor` for details, and set up the program again.")

@@ -53,7 +53,7 @@ Fact: TypeAlias = "str | int | float | tuple[str, ...] | Message"
 _COMMA = Message(", ")
 
 
-def wording(template: str, **facts: object) -> Message:
+def message(template: str, **facts: object) -> Message:
     """Return a message or a part of one.
 
     An ``OSError`` is replaced by its reason, a path by its text, and a list or tuple by a tuple of texts.
@@ -71,13 +71,13 @@ def did_you_mean(names: Sequence[str]) -> str | Message:
     if not names:
         return ""
     *others, last = names
-    nearest = wording("{names} or {last}", names=others, last=last) if others else last
-    return wording(" Did you mean {names}?", names=nearest)
+    nearest = message("{names} or {last}", names=others, last=last) if others else last
+    return message(" Did you mean {names}?", names=nearest)
 
 
 def listed(parts: Sequence[Message]) -> Message:
     """Return ``parts`` joined by the semicolon of the language."""
-    return reduce(lambda before, after: wording("{before}; {after}", before=before, after=after), parts)
+    return reduce(lambda before, after: message("{before}; {after}", before=before, after=after), parts)
 
 
 def _normalized(fact: object) -> Fact:

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from studio.errors import UnusableSetting
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Setting(Generic[T]):
 class BoolSetting(Setting[bool]):
     def checked(self, value: object) -> bool:
         if not isinstance(value, bool):
-            raise self._refuse(value, wording("Choose yes or no."))
+            raise self._refuse(value, message("Choose yes or no."))
         return value
 
 
@@ -68,7 +68,7 @@ class IntSetting(Setting[int]):
 
     def checked(self, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not self.low <= value <= self.high:
-            raise self._refuse(value, wording("Choose {lowest} to {highest}.", lowest=self.low, highest=self.high))
+            raise self._refuse(value, message("Choose {lowest} to {highest}.", lowest=self.low, highest=self.high))
         return value
 
 
@@ -84,7 +84,7 @@ class NumberSetting(Setting[float]):
     def checked(self, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or not self.low <= float(value) <= self.high:  # type: ignore[arg-type]  # checked above
-            raise self._refuse(value, wording("Choose {lowest:g} to {highest:g}.", lowest=self.low, highest=self.high))
+            raise self._refuse(value, message("Choose {lowest:g} to {highest:g}.", lowest=self.low, highest=self.high))
         return float(value)  # type: ignore[arg-type]  # checked above
 
 
@@ -103,7 +103,7 @@ class ChoiceSetting(Setting[T]):
             if option.value == value and type(option.value) is type(value):
                 return option.value
         possible = ", ".join(str(option.value) for option in self.options)
-        raise self._refuse(value, wording("Choose one of {known}.", known=possible))
+        raise self._refuse(value, message("Choose one of {known}.", known=possible))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -115,7 +115,7 @@ class StringSetting(Setting[str]):
 
     def checked(self, value: object) -> str:
         if not isinstance(value, str) or len(value) > self.longest or not (value.strip() or self.may_be_empty):
-            raise self._refuse(value, wording("Enter 1 to {longest} characters.", longest=self.longest))
+            raise self._refuse(value, message("Enter 1 to {longest} characters.", longest=self.longest))
         return value
 
 
@@ -157,7 +157,7 @@ class StringsSetting(Setting[tuple[str, ...]]):
     def checked(self, value: object) -> tuple[str, ...]:
         is_list = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
         if not is_list or len(value) > self.most:  # type: ignore[arg-type]  # a list, as checked before
-            raise self._refuse(value, wording("Enter a list of at most {most} texts.", most=self.most))
+            raise self._refuse(value, message("Enter a list of at most {most} texts.", most=self.most))
         return tuple(value)  # type: ignore[arg-type]  # likewise
 
 
@@ -169,11 +169,11 @@ class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
 
     def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, Mapping):
-            raise self._refuse(value, wording("Enter a table of action names, each with a list of keys."))
+            raise self._refuse(value, message("Enter a table of action names, each with a list of keys."))
         table: dict[str, tuple[str, ...]] = {}
         for name, words in value.items():
             is_entry = isinstance(name, str) and isinstance(words, list | tuple)
             if not is_entry or not all(isinstance(word, str) for word in words):
-                raise self._refuse(value, wording("Enter a table of action names, each with a list of keys."))
+                raise self._refuse(value, message("Enter a table of action names, each with a list of keys."))
             table[name] = tuple(words)
         return table

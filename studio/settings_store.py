@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from studio import paths
 from studio.errors import UnusableSetting
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.setting_kinds import Setting
 from studio.settings import SETTINGS
 from studio.storage.atomic_file import atomic_write
@@ -91,12 +91,12 @@ class Settings:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            self._set_aside(wording("The settings cannot be read ({reason}); the defaults are used.", reason=error))
+            self._set_aside(message("The settings cannot be read ({reason}); the defaults are used.", reason=error))
             return {}
         except ValueError:
             content = None
         if not isinstance(content, dict):
-            self._set_aside(wording("The settings file is damaged; the defaults are used."))
+            self._set_aside(message("The settings file is damaged; the defaults are used."))
             return {}
         return content
 

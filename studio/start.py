@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from studio.errors import IncompleteInstallation, StudioError
-from studio.messages import printable, wording
+from studio.messages import message, printable
 
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
@@ -56,7 +56,7 @@ def _open_window(arguments: list[str]) -> int:
         except ImportError as error:
             raise IncompleteInstallation(
                 "The window cannot be shown: {reason}.",
-                remedy=wording("{remedy}", remedy=how_to_show_window(error)),
+                remedy=message("{remedy}", remedy=how_to_show_window(error)),
                 reason=error,
             ) from error
         return run_app(arguments[0] if arguments else None)

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from studio.errors import CannotWrite, UnreadableScript, from_record
-from studio.messages import Message, did_you_mean, listed, printable, wording
+from studio.messages import Message, did_you_mean, listed, message, printable
 
 
 def test_facts_are_filled_in() -> None:
-    said = wording(
+    said = message(
         "{file} lasts {seconds:.1f} s, {length:,} samples.", file="a.wav", seconds=np.float32(2), length=2000
     )
     assert str(said) == "a.wav lasts 2.0 s, 2,000 samples."
 
 
 def test_a_fact_is_not_parsed_as_a_template() -> None:
-    assert str(wording("{path} is a folder.", path=Path("{path}{x}"))) == "{path}{x} is a folder."
+    assert str(message("{path} is a folder.", path=Path("{path}{x}"))) == "{path}{x} is a folder."
 
 
 def test_braces_without_a_fact_are_kept() -> None:
-    assert str(wording("Close every { with a }, as in {{field}:20}.", field="text")) == (
+    assert str(message("Close every { with a }, as in {{field}:20}.", field="text")) == (
         "Close every { with a }, as in {text:20}."
     )
 
@@ -35,7 +35,7 @@ def test_nested_messages_are_translated() -> None:
         "There is no voice {name}.{did_you_mean}": "没有声音 {name}。{did_you_mean}",
         " Did you mean {names}?": "是 {names}？",
     }
-    said = wording("There is no voice {name}.{did_you_mean}", name="Ana", did_you_mean=did_you_mean(["Anna"]))
+    said = message("There is no voice {name}.{did_you_mean}", name="Ana", did_you_mean=did_you_mean(["Anna"]))
     assert said.text(lambda template: chinese.get(template, template)) == "没有声音 Ana。是 Anna？"
     assert str(said) == "There is no voice Ana. Did you mean Anna?"
 
@@ -47,7 +47,7 @@ def test_did_you_mean() -> None:
 
 def test_names_are_joined_with_the_comma_of_the_language() -> None:
     chinese = {", ": "、", "{before}; {after}": "{before}；{after}", "missing: {names}": "缺少：{names}"}
-    said = wording("missing: {names}", names=["a.wav", Path("b.wav")])
+    said = message("missing: {names}", names=["a.wav", Path("b.wav")])
     assert str(said) == "missing: a.wav, b.wav"
     assert said.text(lambda template: chinese.get(template, template)) == "缺少：a.wav、b.wav"
     assert listed([said, said]).text(lambda template: chinese.get(template, template)) == (
@@ -56,7 +56,7 @@ def test_names_are_joined_with_the_comma_of_the_language() -> None:
 
 
 def test_listed_parts() -> None:
-    assert str(listed([wording("missing: {names}", names="a"), Message("late")])) == "missing: a; late"
+    assert str(listed([message("missing: {names}", names="a"), Message("late")])) == "missing: a; late"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_listed_parts() -> None:
     ],
 )
 def test_reasons_of_system_errors(error: Exception, said: str) -> None:
-    assert str(wording("({reason})", reason=error)) == f"({said})"
+    assert str(message("({reason})", reason=error)) == f"({said})"
 
 
 def test_an_error_as_a_fact_includes_its_hint() -> None:

@@ -10,7 +10,7 @@ from studio.app.engines.engines_controller import EnginesController
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.device_kind import DeviceKind
 from studio.model.measurements import Timing, Verification
 
@@ -39,10 +39,10 @@ def _overview() -> EngineStatus:
             "tensorrt",
             "TensorRT",
             Status.BACKED_OFF,
-            wording(
+            message(
                 "it failed {count} times and is not tried again automatically; last failure: {reason}",
                 count=2,
-                reason=wording("there is not enough memory"),
+                reason=message("there is not enough memory"),
             ),
         ),
     )

@@ -58,7 +58,7 @@ from studio.audio.output_device import FillCallback
 from studio.audio.streaming_audio import Samples
 from studio.health.checks import Check, CheckVerdict
 from studio.health.report import HealthReport
-from studio.messages import wording
+from studio.messages import message
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
 from studio.project.changes import AddTake, EditDictionary, EditLines, InsertLines, RemoveLines
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -472,15 +472,15 @@ def _health() -> HealthReport:
     return HealthReport(
         (
             Check(
-                wording("Python"),
+                message("Python"),
                 CheckVerdict.FINE,
-                wording("{version} in {folder}", version="3.12.7", folder="/opt/timbre"),
+                message("{version} in {folder}", version="3.12.7", folder="/opt/timbre"),
             ),
-            Check(wording("GPU"), CheckVerdict.FINE, wording("no NVIDIA GPU; running on the CPU")),
+            Check(message("GPU"), CheckVerdict.FINE, message("no NVIDIA GPU; running on the CPU")),
             Check(
-                wording("audio formats"),
+                message("audio formats"),
                 CheckVerdict.LIMITED,
-                wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not"),
+                message("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not"),
                 how_to_read_media(),
             ),
         )

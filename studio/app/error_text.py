@@ -13,8 +13,8 @@ _CONTEXT = "Errors"
 _BOTH = QT_TRANSLATE_NOOP("Errors", "{problem} {hint}")
 
 
-def words_of(wording: Message) -> str:
-    return wording.text(_translated)
+def words_of(message: Message) -> str:
+    return message.text(_translated)
 
 
 def error_message(error: StudioError) -> str:

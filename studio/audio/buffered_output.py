@@ -14,7 +14,7 @@ import soxr
 from studio.audio.output_device import LatencyPolicy, OpenOutput, OutputStream
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 _log = logging.getLogger(__name__)
 
@@ -229,7 +229,7 @@ class BufferedOutput:
             self._wait_for_device()
             self.service()
             if time.monotonic() > deadline:
-                self._give_up(wording("The output device plays far too slowly."))
+                self._give_up(message("The output device plays far too slowly."))
 
     def _wait_for_device(self) -> None:
         """Wait until the device takes samples."""
@@ -239,11 +239,11 @@ class BufferedOutput:
             if self._consumed.wait(_TICK_SECONDS) or self._num_fills != num_fills:
                 return
             self._require_device()
-        self._give_up(wording("The output device does not respond."))
+        self._give_up(message("The output device does not respond."))
 
     def _require_device(self) -> None:
         if self._is_open and not self._output.is_running and self._state is not _State.SILENT:
-            self._give_up(wording("The output device was disconnected during playback."))
+            self._give_up(message("The output device was disconnected during playback."))
 
     def _give_up(self, reason: Message) -> None:
         self._close()
@@ -253,7 +253,7 @@ class BufferedOutput:
         self._needs_longer_buffer = False
         held_samples = round(self._output.latency_seconds * self._output.sample_rate)
         if not self._buffer.grow():
-            self._give_up(wording("The output device keeps stuttering."))
+            self._give_up(message("The output device keeps stuttering."))
         _log.info("the sound device underruns: the new buffer is %g s", self._buffer.seconds)
         self._output.close()
         # The samples that the device took since the last underrun have not been played; closing it drops them.

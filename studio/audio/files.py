@@ -18,7 +18,7 @@ from studio.audio.media import clip_too_long, read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, StudioError, UnreadableClip
-from studio.messages import wording
+from studio.messages import message
 from studio.storage.atomic_file import commit, new_part
 from studio.storage.disk import write_error
 
@@ -277,7 +277,7 @@ class AudioWriter:
             raise CannotWrite(
                 "{suffix} is not a supported audio format ({file}).",
                 remedy="Choose a name that ends in one of {known}.",
-                suffix=self._path.suffix or wording("a file without a suffix"),
+                suffix=self._path.suffix or message("a file without a suffix"),
                 file=self._path.name,
                 known=list(_ENCODING_OF_SUFFIX),
             )
@@ -320,8 +320,8 @@ class AudioWriter:
         return write_error(
             error,
             self._path,
-            if_full=wording("Free some space and try again."),
-            if_refused=wording("Choose another folder."),
+            if_full=message("Free some space and try again."),
+            if_refused=message("Choose another folder."),
         )
 
 

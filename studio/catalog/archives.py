@@ -21,7 +21,7 @@ from typing import IO
 from studio.catalog.folders import is_safe_path
 from studio.catalog.progress import CancelToken
 from studio.errors import BadModelArchive, ModelNotFound
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 _MAX_MEMBERS = 10_000
 # Raised by the libraries for damaged archives.
@@ -76,7 +76,7 @@ def _unpacking(path: Path) -> Iterator[None]:
         yield
     except _ARCHIVE_ERRORS as error:
         has_reason = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno)
-        raise _bad_archive(path, error if has_reason else wording("it is damaged or not an archive")) from error
+        raise _bad_archive(path, error if has_reason else message("it is damaged or not an archive")) from error
 
 
 def _bad_archive(path: Path, reason: Exception | Message) -> BadModelArchive:
@@ -92,7 +92,7 @@ def _open(path: Path, stop: CancelToken) -> Archive:
     if os.path.isdir(path):
         return _Folder(path)
     if not os.path.isfile(path):  # a pipe would block, and some devices never end
-        raise _bad_archive(path, wording("it is not an ordinary file"))
+        raise _bad_archive(path, message("it is not an ordinary file"))
     # zipfile recognises a zip by its end, and a tar may end with weights, which are zip archives themselves.
     if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):
         return _Zip(path)

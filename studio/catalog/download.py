@@ -21,7 +21,7 @@ from studio.catalog.progress import Phase, ProgressCounter
 from studio.catalog.sources import Address, RemoteFile
 from studio.catalog.staging import PartialFile
 from studio.errors import StudioError, WrongDownload
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 _log = logging.getLogger(__name__)
 # The retry delay is reset after this much progress in one connection.
@@ -127,7 +127,7 @@ class FileDownload:
         etag = _strong_etag(response)
         if response.is_success and (is_html(response.headers) or not _is_uncompressed(response)):
             part.restart()
-            raise self._wrong_copy(wording("the server sent something else"))
+            raise self._wrong_copy(message("the server sent something else"))
         match response.status_code:
             case http.HTTPStatus.PARTIAL_CONTENT if part.num_bytes:
                 begin, size = _range_of(response)
@@ -135,17 +135,17 @@ class FileDownload:
                 if not is_same or size not in (None, self._wanted.size_bytes):
                     part.restart()
                     raise _Interrupted(
-                        self._wrong(wording("the server sent the wrong part of the file or a different version"))
+                        self._wrong(message("the server sent the wrong part of the file or a different version"))
                     )
             case http.HTTPStatus.OK:
                 part.restart(etag)
                 announced = response.headers.get("Content-Length", "")
                 if announced.isdigit() and int(announced) != self._wanted.size_bytes:
                     # Usually a network's login page, sent with status 200.
-                    raise self._wrong_copy(wording("its size is wrong"))
+                    raise self._wrong_copy(message("its size is wrong"))
             case http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 part.restart()
-                raise _Interrupted(self._wrong(wording("the server has a shorter file")))
+                raise _Interrupted(self._wrong(message("the server has a shorter file")))
             case status:
                 error = RefusedError(status, response.headers)
                 host = response.url.host
@@ -169,7 +169,7 @@ class FileDownload:
             part.complete()
             return sha256
         part.restart()
-        raise self._wrong_copy(wording("its size or checksum is wrong"))
+        raise self._wrong_copy(message("its size or checksum is wrong"))
 
     def _wrong_copy(self, why: Message) -> WrongDownload | _Interrupted:
         """Return the exception to raise.

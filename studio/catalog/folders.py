@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from studio import paths
 from studio.errors import BadModelName, DiskFull, ModelBusy
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.settings import MODELS_FOLDER
 from studio.settings_store import Settings
 from studio.storage.atomic_file import sync_folder
@@ -31,7 +31,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[\d¹²³]) *(\..*)?", re.IGN
 _SPARE_BYTES = 256 << 20  # left free for the rest of the system
 _MEGABYTE, _GIGABYTE = 1e6, 1e9  # decimal, as model hubs and disk vendors count
 _MIN_IN_GIGABYTES = 0.1 * _GIGABYTE
-_KEEP_ELSEWHERE = wording("Free some space, or keep models on a larger disk (Settings, Models).")
+_KEEP_ELSEWHERE = message("Free some space, or keep models on a larger disk (Settings, Models).")
 
 
 def bundled_folder() -> Path:
@@ -152,6 +152,6 @@ def writing(path: Path) -> AbstractContextManager[None]:
     """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     return disk_errors(
         path,
-        if_full=wording("Free some space and start again; downloaded data is kept."),
-        if_refused=wording("Check the permissions of its folder."),
+        if_full=message("Free some space and start again; downloaded data is kept."),
+        if_refused=message("Check the permissions of its folder."),
     )

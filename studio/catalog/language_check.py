@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 
 from studio.catalog.known import Ability, KnownModel, known_models
 from studio.errors import UnsupportedLanguage
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.text.language import unsupported_language
 
 _LANGUAGE_NAMES = {
-    "zh": wording("Chinese"),
-    "en": wording("English"),
-    "ja": wording("Japanese"),
-    "ko": wording("Korean"),
-    "de": wording("German"),
-    "es": wording("Spanish"),
-    "fr": wording("French"),
-    "it": wording("Italian"),
-    "ru": wording("Russian"),
-    "yue": wording("Cantonese"),
+    "zh": message("Chinese"),
+    "en": message("English"),
+    "ja": message("Japanese"),
+    "ko": message("Korean"),
+    "de": message("German"),
+    "es": message("Spanish"),
+    "fr": message("French"),
+    "it": message("Italian"),
+    "ru": message("Russian"),
+    "yue": message("Cantonese"),
 }
 
 
@@ -49,7 +49,7 @@ def language_names(codes: Sequence[str]) -> Message:
     first = _LANGUAGE_NAMES.get(codes[0], Message(codes[0]))
     if len(codes) == 1:
         return first
-    return wording("{first}, {rest}", first=first, rest=language_names(codes[1:]))
+    return message("{first}, {rest}", first=first, rest=language_names(codes[1:]))
 
 
 def models_speaking(languages: Iterable[str]) -> tuple[KnownModel, ...]:

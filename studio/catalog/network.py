@@ -15,7 +15,7 @@ import httpx2
 
 import studio
 from studio.errors import SourceRefused, SourceUnreachable
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 _CONNECT_SECONDS = 15.0
 _SILENCE_SECONDS = 30.0  # time without data from the server before the request is retried
@@ -131,18 +131,18 @@ def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
 def _happened(error: httpx2.HTTPError | None) -> Message:
     if (untrusted := untrusted_certificate(error)) is not None:
         reason = str(getattr(untrusted, "verify_message", "") or untrusted)
-        return wording("presented a certificate that this computer does not trust ({reason})", reason=reason)
+        return message("presented a certificate that this computer does not trust ({reason})", reason=reason)
     match error:
         case None | httpx2.RemoteProtocolError() | httpx2.ReadError() | httpx2.WriteError():
-            return wording("closed the connection")
+            return message("closed the connection")
         case httpx2.ProxyError():
-            return wording("cannot be reached through this computer's proxy")
+            return message("cannot be reached through this computer's proxy")
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
-            return wording("cannot be reached, or this computer is not connected to the internet")
+            return message("cannot be reached, or this computer is not connected to the internet")
         case httpx2.TimeoutException():
-            return wording("stopped responding")
+            return message("stopped responding")
         case _:
-            return wording("cannot be used ({reason})", reason=str(error) or type(error).__name__)
+            return message("cannot be used ({reason})", reason=str(error) or type(error).__name__)
 
 
 def untrusted_certificate(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

@@ -34,7 +34,7 @@ from studio.catalog.installed import (
 from studio.catalog.known import KnownModel, known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
 from studio.errors import BadModelArchive, BadModelName, CannotWrite, DamagedModelFile
-from studio.messages import wording
+from studio.messages import message
 from studio.storage.atomic_file import atomic_path
 from studio.take_checks.recognizers.sense_voice_files import NETWORK_FILES
 
@@ -179,7 +179,7 @@ def export_model(
     exported = [path for path in files_in(folder) if is_allowed_file(path) or path == RECORD_NAME]
     size = sum((folder / path).stat().st_size for path in exported)
     _require_writable_place(target)
-    remedy = wording("Free some space, or choose another folder.")
+    remedy = message("Free some space, or choose another folder.")
     require_free_space(target.absolute().parent, size, what=target.name, remedy=remedy)
     counter = ProgressCounter(Phase.COPYING, size, stop or CancelToken(), on_progress)
     with writing(target), atomic_path(target) as part, zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:

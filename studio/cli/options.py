@@ -17,7 +17,7 @@ from studio.cli.numbers import num_threads, port_number, positive, seed, speed
 from studio.cli.old_options import PRECISIONS, add_old_options
 from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
-from studio.messages import did_you_mean, wording
+from studio.messages import did_you_mean, message
 from studio.model.generations import GENERATIONS, detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, VoiceReference
@@ -202,7 +202,7 @@ def model_folder(choice: str | None) -> Path:
         remedy="Give a folder, or one of: {known}.",
         choice=choice,
         did_you_mean=did_you_mean(near),
-        known=", ".join(sorted(installed)) or wording("none is installed"),
+        known=", ".join(sorted(installed)) or message("none is installed"),
     )
 
 
@@ -240,7 +240,7 @@ def _default_voice(library: VoiceLibrary) -> Voice:
     voices = library.voices()
     if voices and (voices[0].is_built_in or len(voices) == 1):
         return voices[0]
-    known = wording(" Your voices: {names}.", names=", ".join(voice.name for voice in voices)) if voices else ""
+    known = message(" Your voices: {names}.", names=", ".join(voice.name for voice in voices)) if voices else ""
     raise VoiceNotFound(
         "No voice is given.{known}",
         remedy="Give a recording or the name of a voice with --voice.",

@@ -14,7 +14,7 @@ from studio.engines.overview import CandidateView
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.measurements import record_key
 from studio.storage.disk import free_bytes
 
@@ -40,7 +40,7 @@ class CandidateState:
 
     @property
     def title(self) -> Message:
-        return wording(
+        return message(
             "{engine} in {precision}", engine=self.candidate.engine, precision=self.candidate.precision.value
         )
 

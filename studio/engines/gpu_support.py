@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.engines.stage import Device
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 TURING = (7, 5)
 _MAXWELL = (5, 0)
@@ -21,7 +21,7 @@ def newer_driver(torch_version: str, driver: str) -> Message | None:
     """Return what to do if ``driver`` is too old for the installed torch, else None."""
     if "+cu13" not in torch_version or has_cuda_13(driver):
         return None
-    return wording(
+    return message(
         "Update the NVIDIA driver to 580 or later, or install PyTorch for CUDA 12.6 from {index}.",
         index=f"{_INDEX}cu126",
     )
@@ -35,12 +35,12 @@ def fitting_build(gpu: Device) -> Message:
     """
     assert gpu.compute_capability is not None
     if gpu.compute_capability < _MAXWELL:
-        return wording("No supported version of PyTorch has kernels for this GPU.")
+        return message("No supported version of PyTorch has kernels for this GPU.")
     if gpu.compute_capability < TURING:
-        return wording("Install PyTorch for CUDA 12.6 from {index}.", index=f"{_INDEX}cu126")
+        return message("Install PyTorch for CUDA 12.6 from {index}.", index=f"{_INDEX}cu126")
     if has_cuda_13(gpu.driver):
-        return wording("Install PyTorch for CUDA 13.0 from {index}.", index=f"{_INDEX}cu130")
-    return wording(
+        return message("Install PyTorch for CUDA 13.0 from {index}.", index=f"{_INDEX}cu130")
+    return message(
         "Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0 from {index}.",
         index=f"{_INDEX}cu130",
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from studio.engines.manifest import FailureRecord, Manifest
 from studio.engines.overview import CandidateView, Status
 from studio.engines.store import MAX_FAILURES
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.limits import MIN_ENGINE_SPEEDUP
 
 
@@ -37,11 +37,11 @@ def determine_status(
     if manifest is not None:
         return (Status.VERIFIED, None) if manifest.is_good else (Status.REJECTED, manifest.verification.rejection)
     if is_being_built:
-        return Status.BUSY, wording("another process is testing it")
+        return Status.BUSY, message("another process is testing it")
     if failed_now is not None or (attempts is not None and attempts.num_failures):
         return _after_failure(attempts, failed_now)
     return (
-        (Status.UNTRIED, wording("it has not been tested yet"))
+        (Status.UNTRIED, message("it has not been tested yet"))
         if missing_resources is None
         else (Status.INSUFFICIENT_RESOURCES, missing_resources)
     )
@@ -49,13 +49,13 @@ def determine_status(
 
 def _after_failure(attempts: FailureRecord | None, failed_now: Message | None) -> tuple[Status, Message]:
     if attempts is not None and attempts.num_failures >= MAX_FAILURES:
-        return Status.BACKED_OFF, wording(
+        return Status.BACKED_OFF, message(
             "it failed {count} times and is not tried again automatically; last failure: {reason}",
             count=attempts.num_failures,
             reason=attempts.reason,
         )
     if failed_now is not None:
-        return Status.BACKED_OFF, wording("{reason}; it is tried again at the next start", reason=failed_now)
+        return Status.BACKED_OFF, message("{reason}; it is tried again at the next start", reason=failed_now)
     assert attempts is not None
     return Status.FAILED, attempts.reason
 
@@ -63,23 +63,23 @@ def _after_failure(attempts: FailureRecord | None, failed_now: Message | None) -
 def why_not(view: CandidateView, choice: CandidateView) -> Message:
     """Return a clause that explains why ``choice`` is used and not ``view``."""
     if view.key == choice.key:
-        return wording("it is in use")
+        return message("it is in use")
     if view.status is not Status.VERIFIED or view.timing is None:
-        return view.reason or wording("it has not been tested yet")
+        return view.reason or message("it has not been tested yet")
     if choice.is_reference and view.speedup < MIN_ENGINE_SPEEDUP:
-        return wording("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
+        return message("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
     if choice.timing is None and not choice.is_reference:
-        return wording("the engine in use has not been measured yet")
+        return message("the engine in use has not been measured yet")
     if choice.timing is None or view.speedup >= choice.speedup:
-        return wording("it could not be opened")
+        return message("it could not be opened")
     return _slower(view, choice)
 
 
 def _slower(view: CandidateView, choice: CandidateView) -> Message:
     """Compare speed-ups, not seconds: each candidate was timed against float32, under different machine load."""
     if view.is_reference:
-        return wording("it is slower: the engine in use is {best:.2f}× as fast", best=choice.speedup)
-    return wording(
+        return message("it is slower: the engine in use is {best:.2f}× as fast", best=choice.speedup)
+    return message(
         "it is slower: {factor:.2f}× as fast as float32, the engine in use {best:.2f}×",
         factor=view.speedup,
         best=choice.speedup,
@@ -92,5 +92,5 @@ def resource_shortage(needed_bytes: int, free_bytes: int, *, is_disk: bool = Fal
         return None
     needed, free = needed_bytes / 2**30, free_bytes / 2**30
     if is_disk:
-        return wording("it needs {needed:.1f} GB of disk space, and {free:.1f} GB are free", needed=needed, free=free)
-    return wording("it needs {needed:.1f} GB of memory, and {free:.1f} GB are available", needed=needed, free=free)
+        return message("it needs {needed:.1f} GB of disk space, and {free:.1f} GB are free", needed=needed, free=free)
+    return message("it needs {needed:.1f} GB of memory, and {free:.1f} GB are available", needed=needed, free=free)

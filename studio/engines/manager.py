@@ -40,7 +40,7 @@ from studio.engines.task import (
 )
 from studio.engines.trial_process import TrialProcess
 from studio.errors import StudioError
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.measurements import now
 from studio.system.processor import others_kept_busy
 
@@ -219,7 +219,7 @@ class EngineManager:
         except BlockingIOError:
             _log.info("%s is tried by another process", state.key)
         except OSError as error:
-            self._fail(state, FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
+            self._fail(state, FailureKind.FAILED, message("a file cannot be written or read: {reason}", reason=error))
         except StudioError as error:
             self._fail(state, FailureKind.FAILED, error.problem)
 
@@ -323,12 +323,12 @@ class EngineManager:
             return None
         if (reason := self._memory_shortage(state)) is not None:
             self._exclude(
-                state, self._too_large_now, wording("{engine} is not used now: {reason}", engine=title, reason=reason)
+                state, self._too_large_now, message("{engine} is not used now: {reason}", engine=title, reason=reason)
             )
             return None
         files = self.store.verified_files(manifest)
         if files is None:
-            self._note(wording("{engine} was damaged on disk and will be rebuilt", engine=title))
+            self._note(message("{engine} was damaged on disk and will be rebuilt", engine=title))
             return None
         try:
             return state.candidate.open(files if state.candidate.phases else None, state.target)
@@ -337,9 +337,9 @@ class EngineManager:
             if is_device_lost(error):
                 raise  # no other engine would open either, so keep this intact build
             if is_out_of_memory(error):
-                self._exclude(state, self._too_large_now, wording("not enough memory for {engine} now", engine=title))
+                self._exclude(state, self._too_large_now, message("not enough memory for {engine} now", engine=title))
                 return None
-            note = wording("{engine} failed to open ({reason}) and will be rebuilt", engine=title, reason=error)
+            note = message("{engine} failed to open ({reason}) and will be rebuilt", engine=title, reason=error)
             self._exclude(state, self._failed_to_open, note)
             self.store.discard(state.key)
             return None

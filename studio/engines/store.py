@@ -26,7 +26,7 @@ from studio import paths
 from studio.engines.manifest import FILE_NAME as MANIFEST_NAME
 from studio.engines.manifest import BuiltFile, FailureKind, FailureRecord, Manifest, read_attempts, read_manifest
 from studio.errors import CannotWrite, StudioError
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.storage.disk import require_regular_file
 from studio.storage.file_lock import FileLock
 from studio.storage.lru import delete_least_used, mark_used
@@ -151,7 +151,7 @@ class EngineStore:
     def begin(self, key: str) -> None:
         """Record a failure in advance, since a killed process cannot. Raises ``StudioError``."""
         before = read_attempts(self._attempts_path(key))
-        reason = wording("the build was interrupted: the program was killed, or the computer was turned off")
+        reason = message("the build was interrupted: the program was killed, or the computer was turned off")
         self._record(key, FailureKind.UNDERWAY, reason, 1 + (before.num_failures if before else 0))
 
     def fail(self, key: str, kind: FailureKind, reason: Message) -> None:

@@ -13,7 +13,7 @@ from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineT
 from studio.engines.onnx.candidates import FolderNetwork
 from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
-from studio.messages import wording
+from studio.messages import message
 from studio.model.config import Precision
 from studio.model.onednn import has_onednn
 from studio.model.speech_lm.linear import check_support
@@ -51,13 +51,13 @@ class TorchCandidate(EngineBackend):
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
         if self.stage is Stage.FLOW and self.precision is Precision.INT8 and target.device.kind.is_gpu:
-            return Unusable(wording("The flow cannot run in {precision}.", precision=self.precision.value))
+            return Unusable(message("The flow cannot run in {precision}.", precision=self.precision.value))
         # Memory bandwidth limits the language model, so narrow weights are faster even if they must be widened for
         # the computation. The other stages are only faster on a processor with arithmetic in this precision.
         is_limited_by_arithmetic = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu
         if is_limited_by_arithmetic and not self._has_fast_arithmetic():
             return Unusable(
-                wording("this processor has no fast {precision} arithmetic", precision=self.precision.value)
+                message("this processor has no fast {precision} arithmetic", precision=self.precision.value)
             )
         return Available(self._memory_bytes(target))
 

@@ -24,7 +24,7 @@ from studio.engines.task import (
     TrialTask,
     WasCancelled,
 )
-from studio.messages import wording
+from studio.messages import message
 from studio.system.child_process import lower_priority
 from studio.system.piped_process import PipedProcess, spawned
 
@@ -60,7 +60,7 @@ class TrialProcess(PipedProcess):
         try:
             self.start()
         except OSError as error:
-            yield Failed(FailureKind.FAILED, wording("no process can be started ({reason})", reason=error))
+            yield Failed(FailureKind.FAILED, message("no process can be started ({reason})", reason=error))
             return
         try:
             yield from self._listen()
@@ -105,14 +105,14 @@ class TrialProcess(PipedProcess):
                 if self._cancelled_at is not None and now - self._cancelled_at > self._cancel_grace_seconds:
                     return WasCancelled()
                 if now - waiting_since > timeout_seconds:
-                    reason = wording("it made no progress for {seconds:.0f} s and was stopped", seconds=timeout_seconds)
+                    reason = message("it made no progress for {seconds:.0f} s and was stopped", seconds=timeout_seconds)
                     return Failed(FailureKind.HUNG, reason)
             report: Report = self.receive()
         except (EOFError, OSError):
             how = self.wait_exit(_EXIT_GRACE_SECONDS)
             if self._cancelled_at is not None:
                 return WasCancelled()
-            return Failed(FailureKind.CRASHED, wording("its process ended ({how})", how=how))
+            return Failed(FailureKind.CRASHED, message("its process ended ({how})", how=how))
         self._has_answered = not isinstance(report, Step)
         return report
 
@@ -130,5 +130,5 @@ def serve(connection: Connection, task: TrialTask) -> None:
         report = run_trial(task, control)
     except Exception as error:  # process boundary: any error is reported as the reason
         logging.exception("the trial could not start")
-        report = Failed(FailureKind.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=error))
+        report = Failed(FailureKind.FAILED, message("{kind}: {text}", kind=type(error).__name__, text=error))
     control.send(report)

@@ -38,7 +38,7 @@ from studio.engines.task import (
 )
 from studio.engines.trials import TRIALS, time_alone, time_interleaved, time_single
 from studio.errors import StudioError
-from studio.messages import wording
+from studio.messages import message
 from studio.model.checkpoint import open_checkpoint
 from studio.model.torch_device import configure_torch, set_device
 
@@ -57,13 +57,13 @@ def run_trial(task: TrialTask, control: TrialControl) -> Report:
         return Failed(FailureKind.MEMORY if is_out_of_memory(error) else FailureKind.FAILED, error.problem)
     except OSError as error:
         _log.exception("a file error")
-        return Failed(FailureKind.FAILED, wording("a file cannot be written or read: {reason}", reason=error))
+        return Failed(FailureKind.FAILED, message("a file cannot be written or read: {reason}", reason=error))
     except Exception as error:  # noqa: BLE001 - process boundary: libraries raise exceptions of any type
         _log.exception("the trial failed")
         if is_out_of_memory(error):
-            return Failed(FailureKind.MEMORY, wording("there is not enough memory"))
+            return Failed(FailureKind.MEMORY, message("there is not enough memory"))
         first_line = (str(error).strip().splitlines() or [""])[0]
-        return Failed(FailureKind.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=first_line))
+        return Failed(FailureKind.FAILED, message("{kind}: {text}", kind=type(error).__name__, text=first_line))
 
 
 class TrialProgress:

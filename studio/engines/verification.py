@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from studio.engines.stage import Stage
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.config import Precision
 from studio.model.limits import LIMITS, MAX_SAMPLE_ERROR
 from studio.model.measurements import Verification
@@ -19,7 +19,7 @@ def apply_limits(stage: Stage, precision: Precision, verification: Verification)
 
 def _rejection(stage: Stage, precision: Precision, found: Verification) -> Message | None:
     if not found.is_finite:
-        return wording("it produces values that are not finite")
+        return message("it produces values that are not finite")
     limits = LIMITS[precision]
     max_error = {
         Stage.SPEECH_TOKENIZER: math.inf,
@@ -29,19 +29,19 @@ def _rejection(stage: Stage, precision: Precision, found: Verification) -> Messa
         Stage.VOCODER: MAX_SAMPLE_ERROR if precision is Precision.FLOAT32 else math.inf,
     }[stage]
     if found.relative_error > max_error:
-        return wording(
+        return message(
             "its output differs from float32 by {error:.2%}, more than {limit:.2%}",
             error=found.relative_error,
             limit=max_error,
         )
     if found.mel_distance_db is not None and found.mel_distance_db > limits.mel_distance_db:
-        return wording(
+        return message(
             "its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB",
             distance=found.mel_distance_db,
             limit=limits.mel_distance_db,
         )
     if stage is Stage.SPEECH_TOKENIZER and (found.agreement or 0.0) < limits.min_agreement:
-        return wording(
+        return message(
             "only {agreement:.1%} of its tokens match, fewer than {limit:.0%}",
             agreement=found.agreement or 0.0,
             limit=limits.min_agreement,

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from studio.export.target_folder import writing
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.project.project import Project
 from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
@@ -73,7 +73,7 @@ def as_html(rows: Iterable[ReportRow], title: str, translate: Translate = str) -
     """Return a page with a table. Lines to review are coloured, and also marked in words."""
     rows = list(rows)
     num_review = sum(row.take is not None and row.take.needs_review for row in rows)
-    summary = translate(wording("{count} of {total} lines need review.", count=num_review, total=len(rows)))
+    summary = translate(message("{count} of {total} lines need review.", count=num_review, total=len(rows)))
     headings = "".join(f"<th>{escape(translate(heading))}</th>" for heading in _HEADINGS)
     body = "".join(_html_row(row, translate) for row in rows)
     return (
@@ -96,7 +96,7 @@ def _cells(row: ReportRow, translate: Translate) -> Iterator[str]:
         return
     yield translate(verdict_name(check))
     yield "; ".join(
-        translate(wording("{seconds:.1f} s: {problem}", seconds=problem.from_seconds, problem=problem_phrase(problem)))
+        translate(message("{seconds:.1f} s: {problem}", seconds=problem.from_seconds, problem=problem_phrase(problem)))
         for problem in worst_first(check.problems)
     )
     yield "" if check.similarity is None else f"{check.similarity:.3f}"

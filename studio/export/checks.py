@@ -11,7 +11,7 @@ from pathlib import Path
 from studio.errors import DiskFull, NothingToSpeak, StudioError, VoiceNotFound
 from studio.export.plan import ExportPlan
 from studio.export.speech_source import ExportItem
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.project.lines import Line, LineStyle
 from studio.storage.disk import free_bytes
 
@@ -117,23 +117,23 @@ def check_lines(
             styles.append(each.number)
     found = list(group_errors(failed))
     if styles:
-        message = wording("Spoken plain: the model does not have this style.")
-        found.append(Finding(FindingKind.STYLE, message, tuple(styles)))
+        sentence = message("Spoken plain: the model does not have this style.")
+        found.append(Finding(FindingKind.STYLE, sentence, tuple(styles)))
     if outdated:
-        message = wording("Changed but locked: the earlier take is exported.")
-        found.append(Finding(FindingKind.LOCKED, message, tuple(outdated)))
+        sentence = message("Changed but locked: the earlier take is exported.")
+        found.append(Finding(FindingKind.LOCKED, sentence, tuple(outdated)))
     return (*found, *review_findings(to_review), *_draft_findings([each.number for each in lines if each.is_draft]))
 
 
 def review_findings(numbers: Sequence[int]) -> list[Finding]:
     """Return a finding about lines whose takes have problems that the user has not accepted, if there are any."""
-    message = wording("Exported with problems that the checks found.")
-    return [Finding(FindingKind.REVIEW, message, tuple(numbers))] if numbers else []
+    sentence = message("Exported with problems that the checks found.")
+    return [Finding(FindingKind.REVIEW, sentence, tuple(numbers))] if numbers else []
 
 
 def _draft_findings(numbers: Sequence[int]) -> list[Finding]:
-    message = wording("Exported as drafts. For exact takes, make drafts final first (menu Speak).")
-    return [Finding(FindingKind.DRAFT, message, tuple(numbers))] if numbers else []
+    sentence = message("Exported as drafts. For exact takes, make drafts final first (menu Speak).")
+    return [Finding(FindingKind.DRAFT, sentence, tuple(numbers))] if numbers else []
 
 
 def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:
@@ -159,8 +159,8 @@ def check_names(plan: ExportPlan) -> tuple[Finding, ...]:
     numbers = tuple(plan.items[position].index for position in plan.renumbered)
     if not numbers:
         return ()
-    message = wording("Other lines have the same file name; a number is added to these.")
-    return (Finding(FindingKind.SAME_NAME, message, numbers),)
+    sentence = message("Other lines have the same file name; a number is added to these.")
+    return (Finding(FindingKind.SAME_NAME, sentence, numbers),)
 
 
 def check_space(

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from studio.export.checks import Finding, FindingKind
 from studio.export.plan import ExportPlan
 from studio.export.target_folder import Journal
-from studio.messages import wording
+from studio.messages import message
 
 _MAX_NAMES = 5
 
@@ -42,12 +42,12 @@ def orphan_findings(found: ExportForecast) -> tuple[Finding, ...]:
         return ()
     names = [str(file) for file in found.orphans[:_MAX_NAMES]]
     more = ["…"] if len(found.orphans) > _MAX_NAMES else []
-    message = wording(
+    sentence = message(
         "Files of earlier exports that this one does not contain are kept: {names} ({count}).",
         names=[*names, *more],
         count=len(found.orphans),
     )
-    return (Finding(FindingKind.UNUSED, message),)
+    return (Finding(FindingKind.UNUSED, sentence),)
 
 
 def forecast(plan: ExportPlan, *, journals: Path | None = None) -> ExportForecast:

@@ -19,7 +19,7 @@ from studio.export.provenance import Provenance
 from studio.export.standards import standard_named
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Origin
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.setting_kinds import Setting
 
 _WITHOUT_CHAPTERS = ("lines", "joined", "both")  # values of EXPORT_FILES for which original times are possible
@@ -124,7 +124,7 @@ class ExportPreset:
 PRESETS = (
     ExportPreset(
         "video",
-        wording("Video: 48 kHz WAV per line"),
+        message("Video: 48 kHz WAV per line"),
         {
             declared.EXPORT_FILES: "lines",
             declared.EXPORT_PATTERN: "{index} {voice} {text}",
@@ -137,7 +137,7 @@ PRESETS = (
     ),
     ExportPreset(
         "podcast",
-        wording("Podcast: one MP3, -16 LUFS"),
+        message("Podcast: one MP3, -16 LUFS"),
         {
             declared.EXPORT_FILES: "joined",
             declared.EXPORT_STANDARD: "none",
@@ -152,7 +152,7 @@ PRESETS = (
     ),
     ExportPreset(
         "audiobook",
-        wording("Audiobook: M4B with chapters"),
+        message("Audiobook: M4B with chapters"),
         {
             declared.EXPORT_FILES: "audiobook",
             declared.EXPORT_STANDARD: "acx",
@@ -167,7 +167,7 @@ PRESETS = (
     ),
     ExportPreset(
         "acx",
-        wording("Audiobook: MP3 per chapter (ACX levels)"),
+        message("Audiobook: MP3 per chapter (ACX levels)"),
         {
             declared.EXPORT_FILES: "chapters",
             declared.EXPORT_STANDARD: "acx",
@@ -182,7 +182,7 @@ PRESETS = (
     ),
     ExportPreset(
         "game",
-        wording("Game: files in folders, with a manifest"),
+        message("Game: files in folders, with a manifest"),
         {
             declared.EXPORT_FILES: "lines",
             declared.EXPORT_PATTERN: "{character}/{index} {text}",

@@ -23,7 +23,7 @@ from studio.audio.files import AudioWriter
 from studio.audio.m4b import AudiobookWriter, BookFacts, write_m4b
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, FolderBusy
-from studio.messages import wording
+from studio.messages import message
 from studio.storage.atomic_file import atomic_path, commit, new_part
 from studio.storage.disk import disk_errors
 from studio.storage.file_lock import FileLock
@@ -37,8 +37,8 @@ def writing(path: Path) -> contextlib.AbstractContextManager[None]:
     """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     return disk_errors(
         path,
-        if_full=wording("Free some space and export again; finished files are kept."),
-        if_refused=wording("Choose another folder, or change its permissions."),
+        if_full=message("Free some space and export again; finished files are kept."),
+        if_refused=message("Choose another folder, or change its permissions."),
     )
 
 

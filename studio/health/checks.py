@@ -33,7 +33,7 @@ from studio.engines.stage import Device, Stage
 from studio.engines.store import EngineStore
 from studio.errors import StudioError, type_of_code
 from studio.health.log_file import recent_errors
-from studio.messages import Message, listed, wording
+from studio.messages import Message, listed, message
 from studio.model.device_kind import DeviceKind
 from studio.model.generations import Generation, detect_generation
 from studio.model.official_yaml import Document
@@ -83,9 +83,9 @@ class Check:
 
 def check_program() -> Check:
     return Check(
-        wording("program"),
+        message("program"),
         CheckVerdict.FINE,
-        wording(
+        message(
             "Timbre Studio {version}, {origin}, {system}",
             version=studio.__version__,
             origin=origin_text(),
@@ -95,12 +95,12 @@ def check_program() -> Check:
 
 
 def check_python() -> Check:
-    found = wording("{version} in {folder}", version=platform.python_version(), folder=sys.prefix)
+    found = message("{version} in {folder}", version=platform.python_version(), folder=sys.prefix)
     supported = _supported_pythons()
     if supported is not None and sys.version_info[:2] not in supported:
-        remedy = wording("Use Python 3.{oldest} to 3.{newest}.", oldest=supported[0][1], newest=supported[-1][1])
-        return Check(wording("Python"), CheckVerdict.BROKEN, found, remedy)
-    return Check(wording("Python"), CheckVerdict.FINE, found)
+        remedy = message("Use Python 3.{oldest} to 3.{newest}.", oldest=supported[0][1], newest=supported[-1][1])
+        return Check(message("Python"), CheckVerdict.BROKEN, found, remedy)
+    return Check(message("Python"), CheckVerdict.FINE, found)
 
 
 def _supported_pythons() -> list[tuple[int, int]] | None:
@@ -121,9 +121,9 @@ def check_engines(machine: MachineFacts) -> Iterator[Check]:
         yield _check_gpu(machine, None)
         return
     yield Check(
-        wording("engine"),
+        message("engine"),
         CheckVerdict.FINE,
-        wording("PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=found.torch, onnxruntime=found.onnxruntime),
+        message("PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=found.torch, onnxruntime=found.onnxruntime),
     )
     yield _check_gpu(machine, found)
 
@@ -140,7 +140,7 @@ class _Engines:
 
 def _probe_engines() -> _Engines | Check:
     """Return the libraries that another process can load, or a check that tells why it cannot."""
-    subject = wording("engine")
+    subject = message("engine")
     try:
         asked = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, *_ENGINES_PROBE], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
@@ -149,10 +149,10 @@ def _probe_engines() -> _Engines | Check:
         gpus, unsupported = (tuple(_device(facts) for facts in answer[name]) for name in ("gpus", "unsupported"))
         return _Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported)
     except (OSError, subprocess.TimeoutExpired):
-        return Check(subject, CheckVerdict.BROKEN, wording("PyTorch does not start."), repair_hint())
+        return Check(subject, CheckVerdict.BROKEN, message("PyTorch does not start."), repair_hint())
     except ValueError:
         reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
-        finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
+        finding = message("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
         return Check(subject, CheckVerdict.BROKEN, finding, repair_hint())
 
 
@@ -162,10 +162,10 @@ def _device(facts: dict[str, Any]) -> Device:
 
 
 def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
-    subject, gpu = wording("GPU"), machine.gpu
+    subject, gpu = message("GPU"), machine.gpu
     if gpu is None:
-        return Check(subject, CheckVerdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
-    found = wording(
+        return Check(subject, CheckVerdict.FINE, message("no NVIDIA GPU; running on the CPU"))
+    found = message(
         "{gpu}, {memory} of memory, driver {driver}",
         gpu=gpu.name,
         memory=in_gibibytes(gpu.memory_bytes),
@@ -175,17 +175,17 @@ def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
         return Check(subject, CheckVerdict.FINE, found)
     if engines.unsupported and not engines.gpus:
         first = engines.unsupported[0]
-        finding = wording("{gpu}; the installed PyTorch does not support {name}", gpu=found, name=first.name)
+        finding = message("{gpu}; the installed PyTorch does not support {name}", gpu=found, name=first.name)
         return Check(subject, CheckVerdict.LIMITED, finding, fitting_build(first))
     if not engines.gpus:
         remedy = newer_driver(engines.torch, gpu.driver) or how_to_use_card()
-        return Check(subject, CheckVerdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), remedy)
+        return Check(subject, CheckVerdict.LIMITED, message("{gpu}; not usable by PyTorch", gpu=found), remedy)
     if not has_cuda_13(gpu.driver) and (engines.gpus[0].compute_capability or TURING) >= TURING:
         return Check(
             subject,
             CheckVerdict.LIMITED,
-            wording("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
-            wording("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
+            message("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
+            message("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
         )
     return Check(subject, CheckVerdict.FINE, found)
 
@@ -193,38 +193,38 @@ def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
 def check_libraries() -> Check:
     """List the installed libraries by their package metadata, without importing them."""
     found = library_versions(_LIBRARIES)
-    words = wording("{versions}", versions=found) if found else wording("included in the program")
-    return Check(wording("libraries"), CheckVerdict.FINE, words)
+    words = message("{versions}", versions=found) if found else message("included in the program")
+    return Check(message("libraries"), CheckVerdict.FINE, words)
 
 
 def check_accelerators() -> Check:
     """Check the optional accelerators. The two builds of ONNX Runtime overwrite each other, because they share a folder."""
-    subject, found = wording("accelerators"), library_versions(_ACCELERATORS)
+    subject, found = message("accelerators"), library_versions(_ACCELERATORS)
     if not found:
-        return Check(subject, CheckVerdict.FINE, wording("none installed"))
+        return Check(subject, CheckVerdict.FINE, message("none installed"))
     if _version("onnxruntime") and _version("onnxruntime-gpu"):
         return Check(
             subject,
             CheckVerdict.LIMITED,
-            wording("onnxruntime and onnxruntime-gpu are both installed and overwrite each other"),
-            wording(
+            message("onnxruntime and onnxruntime-gpu are both installed and overwrite each other"),
+            message(
                 "Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one:"
                 " onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime."
             ),
         )
-    return Check(subject, CheckVerdict.FINE, wording("{versions}", versions=found))
+    return Check(subject, CheckVerdict.FINE, message("{versions}", versions=found))
 
 
 def check_plans(store: EngineStore | None = None) -> Check:
     """Check the cache of built engines of all models."""
-    store, subject = store or EngineStore(), wording("built engines")
+    store, subject = store or EngineStore(), message("built engines")
     try:
         manifests, num_failed = store.all_manifests(), store.num_backed_off()
     except OSError:  # a folder without permission
-        found = wording("{folder} is not writable", folder=store.folder)
-        return Check(subject, CheckVerdict.LIMITED, found, wording("Check its permissions."))
+        found = message("{folder} is not writable", folder=store.folder)
+        return Check(subject, CheckVerdict.LIMITED, found, message("Check its permissions."))
     good = sum(manifest.is_good for manifest in manifests)
-    found = wording(
+    found = message(
         "{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}",
         good=good,
         refused=len(manifests) - good,
@@ -233,10 +233,10 @@ def check_plans(store: EngineStore | None = None) -> Check:
         limit=in_gibibytes(store.limit_bytes),
     )
     if num_failed:
-        remedy = wording("`timbre engines why` explains failures, `timbre engines rebuild` tries again.")
+        remedy = message("`timbre engines why` explains failures, `timbre engines rebuild` tries again.")
         return Check(subject, CheckVerdict.LIMITED, found, remedy)
     if not manifests:
-        found = wording("none yet; built while the program is idle, or by `timbre engines build`")
+        found = message("none yet; built while the program is idle, or by `timbre engines build`")
     return Check(subject, CheckVerdict.FINE, found)
 
 
@@ -255,59 +255,59 @@ def _version(name: str) -> str:
 
 def check_processor(machine: MachineFacts) -> Check:
     cores, logical = machine.num_cores, psutil.cpu_count() or machine.num_cores
-    found = wording("{name}, {cores} cores ({logical} logical)", name=machine.processor, cores=cores, logical=logical)
-    return Check(wording("processor"), CheckVerdict.FINE, found)
+    found = message("{name}, {cores} cores ({logical} logical)", name=machine.processor, cores=cores, logical=logical)
+    return Check(message("processor"), CheckVerdict.FINE, found)
 
 
 def check_memory(machine: MachineFacts) -> Check:
-    found = wording(
+    found = message(
         "{all}, {free} of it free",
         all=in_gibibytes(machine.memory_bytes),
         free=in_gibibytes(machine.free_memory_bytes),
     )
     if machine.free_memory_bytes < _COMFORTABLE_MEMORY_BYTES:
-        remedy = wording("A CosyVoice model needs about 6 GB: close other programs before using one.")
-        return Check(wording("memory"), CheckVerdict.LIMITED, found, remedy)
-    return Check(wording("memory"), CheckVerdict.FINE, found)
+        remedy = message("A CosyVoice model needs about 6 GB: close other programs before using one.")
+        return Check(message("memory"), CheckVerdict.LIMITED, found, remedy)
+    return Check(message("memory"), CheckVerdict.FINE, found)
 
 
 def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
     """Check playback and count the devices. Their names are omitted, because some contain names of people."""
     try:
         require_sound_card()
-        found = wording(
+        found = message(
             "the default output works; {outputs} outputs, {inputs} inputs",
             outputs=len(device_names("output")),
             inputs=len(device_names("input")),
         )
     except StudioError as error:
-        return Check(wording("sound device"), CheckVerdict.LIMITED, error.problem, error.hint)
-    return Check(wording("sound device"), CheckVerdict.FINE, found)
+        return Check(message("sound device"), CheckVerdict.LIMITED, error.problem, error.hint)
+    return Check(message("sound device"), CheckVerdict.FINE, found)
 
 
 def check_media() -> Check:
     """Check for PyAV or ffmpeg, which read the formats that libsndfile does not support."""
-    subject = wording("audio formats")
+    subject = message("audio formats")
     if importlib.util.find_spec("av") is not None:
-        found = wording("all formats are supported (PyAV {version})", version=importlib.metadata.version("av"))
+        found = message("all formats are supported (PyAV {version})", version=importlib.metadata.version("av"))
         return Check(subject, CheckVerdict.FINE, found)
     program = find_ffmpeg()
     if program is None:
-        found = wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not")
+        found = message("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not")
         return Check(subject, CheckVerdict.LIMITED, found, how_to_read_media())
     version = ffmpeg_version(program)
     if version is None:
-        found = wording("m4a, mp4 and webm are not supported: ffmpeg is installed but does not start")
+        found = message("m4a, mp4 and webm are not supported: ffmpeg is installed but does not start")
         return Check(subject, CheckVerdict.LIMITED, found, how_to_read_media())
-    return Check(subject, CheckVerdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
+    return Check(subject, CheckVerdict.FINE, message("all formats are supported (ffmpeg {version})", version=version))
 
 
 def check_models(machine: MachineFacts) -> Iterator[Check]:
     if not (bundled_folder() / DEFAULT_MODEL).is_dir():
         yield Check(
-            wording("model"),
+            message("model"),
             CheckVerdict.BROKEN,
-            wording("{name}, which is bundled with the program, is missing.", name=DEFAULT_MODEL),
+            message("{name}, which is bundled with the program, is missing.", name=DEFAULT_MODEL),
             repair_hint(),
         )
     for status in model_statuses():
@@ -316,15 +316,15 @@ def check_models(machine: MachineFacts) -> Iterator[Check]:
 
 
 def _check_model(status: ModelStatus, gpu: Gpu | None) -> Check:
-    subject = wording("model {name}", name=status.name)
+    subject = message("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
         return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     assert status.folder is not None, "a loadable model is in a folder"
     if status.is_recognizer:
-        return Check(subject, CheckVerdict.FINE, wording("speech recogniser, {folder}", folder=status.folder))
+        return Check(subject, CheckVerdict.FINE, message("speech recogniser, {folder}", folder=status.folder))
     try:
         generation, settings = detect_generation(status.folder)
-        found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
+        found = message("{generation}, {folder}", generation=generation.title, folder=status.folder)
         plans = () if gpu is None else _memory_plans(generation, settings, status.folder, gpu)
     except StudioError as error:
         return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
@@ -346,11 +346,11 @@ def _memory_plans(generation: Generation, settings: Document, folder: Path, gpu:
 def _check_memory_plans(subject: Message, model: Message, plans: Sequence[MemoryPlan], gpu: Gpu) -> Check:
     exact, reduced = (plan.line_seconds for plan in plans)
     if reduced is None:
-        finding = wording("{model}; it does not fit into the memory of {gpu}", model=model, gpu=gpu.name)
-        return Check(subject, CheckVerdict.LIMITED, finding, wording("Choose the CPU in Settings, or a smaller model."))
+        finding = message("{model}; it does not fit into the memory of {gpu}", model=model, gpu=gpu.name)
+        return Check(subject, CheckVerdict.LIMITED, finding, message("Choose the CPU in Settings, or a smaller model."))
     if math.isinf(reduced):
         return Check(subject, CheckVerdict.FINE, model)
-    finding = wording(
+    finding = message(
         "{model}; on {gpu}, beside a prompt of {prompt} s, lines of up to about {reduced:.0f} s fit in 16 bits,"
         " {exact:.0f} s in float32",
         model=model,
@@ -363,40 +363,40 @@ def _check_memory_plans(subject: Message, model: Message, plans: Sequence[Memory
 
 
 def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
-    subject = wording("voices")
+    subject = message("voices")
     try:
         voices = open_library().voices()
     except StudioError as error:
         return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
     missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
-        found = wording("{missing} of {all} voices have no recording", missing=missing, all=len(voices))
-        return Check(subject, CheckVerdict.LIMITED, found, wording("Remove and add them again."))
-    return Check(subject, CheckVerdict.FINE, wording("{count} in the library", count=len(voices)))
+        found = message("{missing} of {all} voices have no recording", missing=missing, all=len(voices))
+        return Check(subject, CheckVerdict.LIMITED, found, message("Remove and add them again."))
+    return Check(subject, CheckVerdict.FINE, message("{count} in the library", count=len(voices)))
 
 
 def check_folders() -> Iterator[Check]:
     for subject, folder in (
-        (wording("data"), paths.data_folder()),
-        (wording("models"), models_folder()),
-        (wording("cache"), paths.cache_folder()),
-        (wording("logs"), paths.log_folder()),
+        (message("data"), paths.data_folder()),
+        (message("models"), models_folder()),
+        (message("cache"), paths.cache_folder()),
+        (message("logs"), paths.log_folder()),
     ):
         place, free = _existing(folder), free_bytes(folder)
-        found = wording(
+        found = message(
             "{folder}, {used} used, {free} free",
             folder=folder,
             used=in_gibibytes(_size(folder)),
             free=in_gibibytes(free),
         )
         if place is None or not _is_writable(place):
-            found = wording("{folder} is not writable", folder=folder)
-            yield Check(subject, CheckVerdict.LIMITED, found, wording("Check its permissions."))
+            found = message("{folder} is not writable", folder=folder)
+            yield Check(subject, CheckVerdict.LIMITED, found, message("Check its permissions."))
         elif free < _MIN_DISK_BYTES:
-            remedy = wording("Free disk space: the disk is almost full.")
+            remedy = message("Free disk space: the disk is almost full.")
             yield Check(subject, CheckVerdict.LIMITED, found, remedy)
         elif folder == paths.cache_folder() and free < _COMFORTABLE_DISK_BYTES:
-            remedy = wording("Prepared voices use up to 8 GB; with less space they are computed again.")
+            remedy = message("Prepared voices use up to 8 GB; with less space they are computed again.")
             yield Check(subject, CheckVerdict.LIMITED, found, remedy)
         else:
             yield Check(subject, CheckVerdict.FINE, found)
@@ -406,18 +406,18 @@ def check_recent_errors() -> Check:
     """Explain the codes of the last errors. Their own messages are left out: they contain file names and texts."""
     errors = recent_errors()
     if not errors:
-        return Check(wording("recent errors"), CheckVerdict.FINE, wording("none in the log"))
+        return Check(message("recent errors"), CheckVerdict.FINE, message("none in the log"))
     found = []
     for code, count in Counter(error.code for error in errors).items():
         last = next(error.when for error in errors if error.code == code)  # the newest error comes first
         cause = type_of_code[code].cause if code in type_of_code else Message("")
         if count > 1:
             found.append(
-                wording("{cause} ({code}, {count} times, last {when})", cause=cause, code=code, count=count, when=last)
+                message("{cause} ({code}, {count} times, last {when})", cause=cause, code=code, count=count, when=last)
             )
         else:
-            found.append(wording("{cause} ({code}, {when})", cause=cause, code=code, when=last))
-    return Check(wording("recent errors"), CheckVerdict.FINE, listed(found))
+            found.append(message("{cause} ({code}, {when})", cause=cause, code=code, when=last))
+    return Check(message("recent errors"), CheckVerdict.FINE, listed(found))
 
 
 def _existing(folder: Path) -> Path | None:
@@ -447,5 +447,5 @@ def _size(folder: Path) -> int:
 
 def in_gibibytes(num_bytes: int) -> Message:
     if num_bytes < _MIN_IN_GIBIBYTES:
-        return wording("{size:.0f} MB", size=num_bytes / _MEBIBYTE)
-    return wording("{size:.1f} GB", size=num_bytes / _GIBIBYTE)
+        return message("{size:.0f} MB", size=num_bytes / _MEBIBYTE)
+    return message("{size:.1f} GB", size=num_bytes / _GIBIBYTE)

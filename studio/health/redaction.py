@@ -55,17 +55,17 @@ def without_values(text: str) -> str:
     return redact(_PATH.sub(path, _QUOTED.sub(quote, _PASSWORD.sub("", text))))
 
 
-def without_facts(wording: Message) -> Message:
+def without_facts(message: Message) -> Message:
     """Replace the names of voices, texts and files in a message with placeholders."""
     facts: dict[str, Fact] = {}
-    for name, value in wording.facts.items():
+    for name, value in message.facts.items():
         if isinstance(value, Message):
             facts[name] = without_facts(value)
         elif isinstance(value, tuple):
             facts[name] = tuple(_shown_fact(name, each) for each in value)
         else:
             facts[name] = _shown_fact(name, value) if isinstance(value, str) else value
-    return Message(wording.template, facts)
+    return Message(message.template, facts)
 
 
 def _shown_fact(name: str, value: str) -> str:

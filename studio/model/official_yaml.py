@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from studio.errors import BadModelSettings, MissingModelFile
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.storage.disk import require_regular_file
 
 _REFERENCE = re.compile(r"<([\w]+)>")
@@ -135,7 +135,7 @@ class ConfigSection:
         if isinstance(value, TaggedNode):
             value = value.value
         if not isinstance(value, dict):
-            raise self._complaint(key, wording("is not a group of settings"))
+            raise self._complaint(key, message("is not a group of settings"))
         return ConfigSection(self._document, self._name(key), value)
 
     def integer(self, key: str, *, low: int = 1, high: int = 1 << 14, default: int | None = None) -> int:
@@ -143,7 +143,7 @@ class ConfigSection:
         if type(value) is not int or not low <= value <= high:
             raise self._complaint(
                 key,
-                wording("is {value}, not a whole number from {low} to {high}", value=_short(value), low=low, high=high),
+                message("is {value}, not a whole number from {low} to {high}", value=_short(value), low=low, high=high),
             )
         return value
 
@@ -152,7 +152,7 @@ class ConfigSection:
         if type(value) not in (int, float) or not low <= value <= high:  # type: ignore[operator]
             raise self._complaint(
                 key,
-                wording("is {value}, not a number from {low:g} to {high:g}", value=_short(value), low=low, high=high),
+                message("is {value}, not a number from {low:g} to {high:g}", value=_short(value), low=low, high=high),
             )
         return float(value)  # type: ignore[arg-type]
 
@@ -163,7 +163,7 @@ class ConfigSection:
         value = self._read(key, default)
         if not isinstance(value, list) or not _are_counts(value) or len(value) != length:
             raise self._complaint(
-                key, wording("is {value}, not a list of {n} positive whole numbers", value=_short(value), n=length)
+                key, message("is {value}, not a list of {n} positive whole numbers", value=_short(value), n=length)
             )
         return tuple(value)
 
@@ -171,13 +171,13 @@ class ConfigSection:
         """Return a list of any length."""
         value = self._read(key)
         if not isinstance(value, list) or not value or not _are_counts(value):
-            raise self._complaint(key, wording("is {value}, not a list of positive whole numbers", value=_short(value)))
+            raise self._complaint(key, message("is {value}, not a list of positive whole numbers", value=_short(value)))
         return tuple(value)
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:
         value = self._read(key)
         if not isinstance(value, list) or not 0 < len(value) <= _MAX_LIST or not all(map(_are_counts, value)):
-            raise self._complaint(key, wording("is {value}, not lists of positive whole numbers", value=_short(value)))
+            raise self._complaint(key, message("is {value}, not lists of positive whole numbers", value=_short(value)))
         return tuple(tuple(row) for row in value)
 
     def _name(self, key: str) -> str:

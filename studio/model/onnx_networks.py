@@ -17,7 +17,7 @@ import psutil
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.errors import ClipTooLong, DamagedModelFile, MissingModelFile, UnsupportedPrecision
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -68,7 +68,7 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
     # Prepacking would make a run 10 % faster, but loading slower by more than that.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.disable_prepacking", "1")
-    return open_session(path, options, cuda_index, remedy=wording("Download the model again."))
+    return open_session(path, options, cuda_index, remedy=message("Download the model again."))
 
 
 def open_session(

@@ -17,7 +17,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
-from studio.messages import Message, listed, wording
+from studio.messages import Message, listed, message
 
 # Errors of torch.load for a damaged file.
 LOAD_ERRORS = (
@@ -187,11 +187,11 @@ def load_weights(
     ]
     complaints: list[Message] = []
     if missing:
-        complaints.append(wording("missing: {names}", names=_shown(missing)))
+        complaints.append(message("missing: {names}", names=_shown(missing)))
     if unexpected:
-        complaints.append(wording("unknown: {names}", names=_shown(unexpected)))
+        complaints.append(message("unknown: {names}", names=_shown(unexpected)))
     if misshapen:
-        complaints.append(wording("of wrong shape: {names}", names=_shown(misshapen)))
+        complaints.append(message("of wrong shape: {names}", names=_shown(misshapen)))
     if complaints:
         raise WrongTensors(
             "{file} does not match the settings of its model folder ({complaints}).",
@@ -208,7 +208,7 @@ def load_weights(
 def _shown(names: list[str]) -> str | Message:
     shown = ", ".join(names[:_NAMES_SHOWN])
     num_more = len(names) - _NAMES_SHOWN
-    return wording("{names} and {num_more} more", names=shown, num_more=num_more) if num_more > 0 else shown
+    return message("{names} and {num_more} more", names=shown, num_more=num_more) if num_more > 0 else shown
 
 
 def release_freed_memory() -> None:

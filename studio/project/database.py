@@ -35,7 +35,7 @@ from functools import cache
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
 
@@ -203,15 +203,15 @@ def _schema_problem(connection: sqlite3.Connection) -> Message | None:
     tables: dict[str, str] = {}
     for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):
         if kind == "view":
-            return wording("unexpected view {name}", name=name)
+            return message("unexpected view {name}", name=name)
         if kind == "trigger":
-            return wording("unexpected trigger {name}", name=name)
+            return message("unexpected trigger {name}", name=name)
         if kind == "index" and sql is not None and table in own_tables:
-            return wording("unexpected index {name}", name=name)
+            return message("unexpected index {name}", name=name)
         if kind == "table" and name in own_tables:
             tables[name] = _normalized(sql)
     missing = [name for name, sql in own_tables.items() if tables.get(name) != sql]
-    return wording("table {name} is missing or different", name=missing[0]) if missing else None
+    return message("table {name} is missing or different", name=missing[0]) if missing else None
 
 
 @cache
@@ -260,7 +260,7 @@ def require_project(path: Path) -> None:
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     if num_bytes < page_bytes * int.from_bytes(header[28:32], "big"):
-        raise corrupt_file(path, wording("it is truncated"))
+        raise corrupt_file(path, message("it is truncated"))
 
 
 def is_of_newer_version(path: Path) -> bool:
@@ -292,7 +292,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise corrupt_file(path, wording("it contains text that is not UTF-8")) from error
+        raise corrupt_file(path, message("it contains text that is not UTF-8")) from error
     except (sqlite3.Error, OSError) as error:
         raise corrupt_file(path, error) if sqlite.is_damage(error) else _cannot_write(error, path) from error
 

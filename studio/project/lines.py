@@ -10,17 +10,17 @@ from enum import Enum, IntEnum
 from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnusableSetting
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.options import Quality, SamplingOptions
 
 MAX_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
 MAX_SEED = 2**63 - 1
-_SPEED = wording("The speed")
-_PAUSE = wording("The pause in seconds")
-_VOLUME = wording("The volume in decibels")
-_FADE = wording("The fade in seconds")
-_SEED = wording("The seed")
+_SPEED = message("The speed")
+_PAUSE = message("The pause in seconds")
+_VOLUME = message("The volume in decibels")
+_FADE = message("The fade in seconds")
+_SEED = message("The seed")
 
 
 def new_id() -> str:

@@ -15,7 +15,7 @@ from typing import Self
 from studio.audio.edits import AudioEdits
 from studio.audio.resampling import Samples
 from studio.errors import ProjectChangedElsewhere, StudioError, TakeNotFound
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.pipeline.request import SentenceEvidence
 from studio.project import database
 from studio.project.changes import AddTake, Change
@@ -110,7 +110,7 @@ class Project:
         replaced = self._storage.replaced
         if not replaced:
             return None
-        return wording(
+        return message(
             "{count} invalid values in this script were replaced by defaults: {names}.",
             count=len(replaced),
             names=list(dict.fromkeys(replaced)),

@@ -15,7 +15,7 @@ import numpy as np
 
 from studio.audio.resampling import Samples
 from studio.errors import BadPronunciation, UnusableSetting
-from studio.messages import wording
+from studio.messages import message
 from studio.project import database
 from studio.project.lines import Line
 from studio.project.records import (
@@ -217,7 +217,7 @@ class Storage:
             ).fetchall()
             sound = b"".join(row["samples"] for row in rows)
         if len(sound) % _SOUND_TYPE.itemsize:
-            raise database.corrupt_file(self.path, wording("the audio of a take is incomplete"))
+            raise database.corrupt_file(self.path, message("the audio of a take is incomplete"))
         return np.frombuffer(sound, _SOUND_TYPE).astype(np.float32)
 
     @property

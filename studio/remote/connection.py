@@ -21,7 +21,7 @@ from studio.errors import (
     UnknownService,
     type_of_code,
 )
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.remote.address import ServerAddress
 from studio.remote.wire import HEARTBEAT_SECONDS
 from studio.storage.json_input import parse_json
@@ -109,7 +109,7 @@ class Connection:
     def _refusal(self, answer: httpx2.Response, body: bytes) -> StudioError:
         """Return the error for an answer with an error status."""
         host = self.server.host
-        code, message = _read_error(body)
+        code, text = _read_error(body)
         match answer.status_code:
             case 401:
                 return ServerRefused(
@@ -136,8 +136,8 @@ class Connection:
             case 404 | 405 if code not in type_of_code or code == BadRequest.code:
                 return self.unknown_answer()
         if code in type_of_code:
-            return type_of_code[code](message)
-        reason = message or wording("status {status}", status=answer.status_code)
+            return type_of_code[code](text)
+        reason = text or message("status {status}", status=answer.status_code)
         return ServerRefused("{host} refuses the request: {reason}.", host=host, reason=reason)
 
 
@@ -187,8 +187,8 @@ def what_happened(error: Exception) -> Message:
     """Return the predicate of a sentence about a failed connection."""
     match error:
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
-            return wording("cannot be reached")
+            return message("cannot be reached")
         case httpx2.TimeoutException():
-            return wording("stopped responding")
+            return message("stopped responding")
         case _:
-            return wording("closed the connection")
+            return message("closed the connection")

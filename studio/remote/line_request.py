@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from studio.errors import ConnectionLost, TooManyRequests
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.remote.resumable_request import Interrupted, ResumableRequest, SpeechDiffers
 from studio.worker import protocol
 from studio.worker.protocol import Event
@@ -30,7 +30,7 @@ class LineRequest(ResumableRequest):
     ) -> None:
         super().__init__(_RETRY_SECONDS, lambda: put(protocol.Progress(request_id, "connect", 0.0)))
         self._host = host
-        self._if_different = if_different or wording("changed its engine")
+        self._if_different = if_different or message("changed its engine")
 
     async def run(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         """Return the result of the first attempt that is not interrupted. Raise ``StudioError``."""
@@ -46,7 +46,7 @@ class LineRequest(ResumableRequest):
                 except Interrupted as interruption:
                     if not self.num_received:
                         raise
-                    raise Interrupted(line_lost(self._host, wording("closed the connection"))) from interruption
+                    raise Interrupted(line_lost(self._host, message("closed the connection"))) from interruption
             return await attempt()
 
         return await super().run(admitted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 
 from studio.errors import NotOnServer
-from studio.messages import wording
+from studio.messages import message
 from studio.pipeline.request import Mode, SynthesisRequest, VoiceReference, VoiceSummary
 from studio.remote import openai_wire
 from studio.remote.line_request import line_lost
@@ -31,7 +31,7 @@ class OpenAiWorker(OtherWorker):
                     speech.put(samples)
         except httpx2.TransportError as error:
             if speech.num_samples:
-                raise line_lost(self._server.host, wording("closed the connection")) from error
+                raise line_lost(self._server.host, message("closed the connection")) from error
             raise connection.unreachable(error) from error
         except ValueError as error:
             raise NotOnServer(

@@ -19,7 +19,7 @@ import httpx2
 
 from studio.catalog.network import untrusted_certificate
 from studio.errors import NotOnServer, TooManyRequests, UnknownVoice, UnreadableClip, from_record
-from studio.messages import wording
+from studio.messages import message
 from studio.pipeline.request import NetworkFigures, SynthesisReport, VoiceReference
 from studio.remote import wire
 from studio.remote.address import descriptions_folder
@@ -176,7 +176,7 @@ class _EventStream:
                     self._put(event)
                 case _:
                     return event
-        raise Interrupted(line_lost(self._connection.server.host, wording("closed the connection")))
+        raise Interrupted(line_lost(self._connection.server.host, message("closed the connection")))
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._began

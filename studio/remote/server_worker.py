@@ -16,7 +16,7 @@ import httpx2
 
 from studio import paths
 from studio.errors import InternalError, StudioError
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.remote.address import ServerAddress
 from studio.remote.arriving_text import ArrivingText
 from studio.remote.connection import Connection
@@ -70,7 +70,7 @@ class ServerWorker(ABC):
 
     def wait_exit(self) -> Message:
         self._thread.join()
-        return wording("the connection was closed")
+        return message("the connection was closed")
 
     # On the loop.
 

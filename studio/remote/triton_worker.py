@@ -33,7 +33,7 @@ from studio.errors import (
     TooManyRequests,
     UnknownService,
 )
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.generations import COSYVOICE2, COSYVOICE3
 from studio.pipeline.request import AudioChunk, Mode, SynthesisRequest, VoiceReference, VoiceSummary
 from studio.remote import triton_wire
@@ -110,7 +110,7 @@ class TritonWorker(OtherWorker):
         put: Callable[[Samples], None],
     ) -> None:
         host = self._server.host
-        line = LineRequest(host, speech.request_id, self._events.put, if_different=wording("closed the connection"))
+        line = LineRequest(host, speech.request_id, self._events.put, if_different=message("closed the connection"))
 
         async def attempt() -> None:
             async with contextlib.aclosing(self._connect_triton().speak(*prompt, text)) as stream:
@@ -277,7 +277,7 @@ class TritonConnection:
                 if triton_wire.is_final(answer.infer_response):
                     return
         except TimeoutError as late:
-            raise Interrupted(self._unreachable(wording("stopped responding"))) from late
+            raise Interrupted(self._unreachable(message("stopped responding"))) from late
         except self._error as error:
             raise self._failure(error.code().name, error.details() or "") from error
         except ValueError as error:
@@ -297,11 +297,11 @@ class TritonConnection:
             case "UNAVAILABLE" if _UNTRUSTED in details:
                 return untrusted_server(host, _UNTRUSTED)
             case "UNAVAILABLE":
-                return Interrupted(self._unreachable(wording("cannot be reached")))
+                return Interrupted(self._unreachable(message("cannot be reached")))
             case "DEADLINE_EXCEEDED":
-                return Interrupted(self._unreachable(wording("stopped responding")))
+                return Interrupted(self._unreachable(message("stopped responding")))
             case "CANCELLED" | "ABORTED" | "UNKNOWN":
-                return Interrupted(self._unreachable(wording("closed the connection")))
+                return Interrupted(self._unreachable(message("closed the connection")))
             case "UNAUTHENTICATED" | "PERMISSION_DENIED":
                 return ServerRefused(
                     "{host} does not accept the token.",

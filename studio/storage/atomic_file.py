@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from studio.messages import wording
+from studio.messages import message
 from studio.storage.disk import disk_errors
 
 _PART_NAME = re.compile(r"\.timbre\.(?P<host>[0-9a-f]{6})-(?P<process>\d+)-[0-9a-f]+\.part")
@@ -83,8 +83,8 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
     Creates the folder. If the block raises, an existing file is left unchanged.
     """
-    if_full = wording("Free some space and try again.")
-    with disk_errors(path, if_full=if_full, if_refused=wording("Check the permissions of its folder.")):
+    if_full = message("Free some space and try again.")
+    with disk_errors(path, if_full=if_full, if_refused=message("Check the permissions of its folder.")):
         path.resolve().parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as part, part.open("xb") as file:
             yield file

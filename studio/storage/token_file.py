@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from studio.errors import UnusableSetting
-from studio.messages import wording
+from studio.messages import message
 from studio.storage.atomic_file import atomic_path
 from studio.storage.disk import disk_errors
 
@@ -47,8 +47,8 @@ def write_token(path: Path, token: str) -> None:
 
     Raise ``DiskFull`` or ``CannotWrite``.
     """
-    if_refused = wording("Check the permissions of its folder.")
-    with disk_errors(path, if_full=wording("Free some space and try again."), if_refused=if_refused):
+    if_refused = message("Check the permissions of its folder.")
+    with disk_errors(path, if_full=message("Free some space and try again."), if_refused=if_refused):
         if not token:
             path.unlink(missing_ok=True)
             return

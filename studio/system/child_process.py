@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from studio import paths
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.storage.lru import delete_least_used
 
 _log = logging.getLogger(__name__)
@@ -79,11 +79,11 @@ def lower_priority() -> None:
 def describe_exit(exit_code: int) -> Message:
     """Return a description of ``exit_code``, which is negative for a signal as in ``multiprocessing``."""
     if exit_code >= 0:
-        return wording("exit status {status}", status=exit_code)
+        return message("exit status {status}", status=exit_code)
     number = -exit_code
-    name = signal.Signals(number).name if number in list(signal.Signals) else wording("signal {number}", number=number)
+    name = signal.Signals(number).name if number in list(signal.Signals) else message("signal {number}", number=number)
     # The out-of-memory killer of Linux sends SIGKILL and leaves no other trace.
-    return wording("{signal}, possibly out of memory" if name == "SIGKILL" else "{signal}", signal=name)
+    return message("{signal}, possibly out of memory" if name == "SIGKILL" else "{signal}", signal=name)
 
 
 def _writer(standard: int) -> io.TextIOWrapper:

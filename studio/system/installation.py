@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from studio import paths
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 _IN_INSTALLERS = ("app", "serve")
 # Commands by package manager.
@@ -23,42 +23,42 @@ _FFMPEG_OF_LINUX = {
 def origin_text() -> Message:
     """Return a name for the way the program was installed, for a report."""
     if _is_frozen():
-        return wording("installer")
-    return wording("pip or uv") if _is_package() else wording("source checkout")
+        return message("installer")
+    return message("pip or uv") if _is_package() else message("source checkout")
 
 
 def repair_hint() -> Message:
     """Return the hint for a missing file or library of the program."""
     if _is_frozen():
-        return wording("Install the program again.")
+        return message("Install the program again.")
     if _is_package():
-        return wording("Install it again: pip install --force-reinstall, or uv tool install --reinstall.")
-    return wording("Run the set-up again: python3 packaging/run.py.")
+        return message("Install it again: pip install --force-reinstall, or uv tool install --reinstall.")
+    return message("Run the set-up again: python3 packaging/run.py.")
 
 
 def how_to_use_card() -> Message:
     """Return the hint for a PyTorch that does not use the GPU."""
     if _is_frozen():
-        return wording(
+        return message(
             "Installers contain PyTorch for CPUs; packaging/run.py in the source installs the build for GPUs."
         )
     if _is_package():
-        return wording("Install the GPU build of PyTorch: https://pytorch.org/get-started/locally/.")
-    return wording("Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.")
+        return message("Install the GPU build of PyTorch: https://pytorch.org/get-started/locally/.")
+    return message("Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.")
 
 
 def how_to_read_media() -> Message:
     """Return the hint for adding support for m4a, mp4 and webm."""
     if sys.platform == "win32":
-        program = wording("Install ffmpeg (winget install ffmpeg) and start this program again.")
+        program = message("Install ffmpeg (winget install ffmpeg) and start this program again.")
     elif sys.platform == "darwin":
-        program = wording("Install ffmpeg: brew install ffmpeg (https://brew.sh).")
+        program = message("Install ffmpeg: brew install ffmpeg (https://brew.sh).")
     else:
         command = next((command for tool, command in _FFMPEG_OF_LINUX.items() if shutil.which(tool)), "")
-        program = wording("Install ffmpeg: {command}.", command=command) if command else wording("Install ffmpeg.")
+        program = message("Install ffmpeg: {command}.", command=command) if command else message("Install ffmpeg.")
     if _is_frozen():
         return program
-    return wording("{program} Alternatively: {command}.", program=program, command=_install_command("media"))
+    return message("{program} Alternatively: {command}.", program=program, command=_install_command("media"))
 
 
 def how_to_add(extra: str) -> Message:
@@ -66,10 +66,10 @@ def how_to_add(extra: str) -> Message:
     if _is_frozen():
         if extra in _IN_INSTALLERS:
             return repair_hint()
-        return wording("Installers do not contain them. Run the program from its source.")
+        return message("Installers do not contain them. Run the program from its source.")
     if _is_package():
-        return wording("Install them, in the folder of the source: {command}.", command=_install_command(extra))
-    return wording("Install them: {command}.", command=_install_command(extra))
+        return message("Install them, in the folder of the source: {command}.", command=_install_command(extra))
+    return message("Install them: {command}.", command=_install_command(extra))
 
 
 def _install_command(extra: str) -> str:
@@ -81,12 +81,12 @@ def _install_command(extra: str) -> str:
 def how_to_show_window(error: ImportError) -> Message:
     """Return the hint for a window that cannot be imported: without Qt, or without system libraries that Qt needs."""
     if _is_frozen():
-        return wording(
+        return message(
             "Install the libraries listed in README.txt beside the program; `timbre --help` works without them."
         )
     if isinstance(error, ModuleNotFoundError):
         return how_to_add("app")
-    return wording("Run packaging/run.py once, which lists what is missing; `timbre --help` works without it.")
+    return message("Run packaging/run.py once, which lists what is missing; `timbre --help` works without it.")
 
 
 def _is_package() -> bool:

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
-from studio.messages import wording
+from studio.messages import message
 from studio.system.child_process import lower_priority
 from studio.system.piped_process import PipedProcess, function_named, spawned
 from studio.take_checks.records import TakeCheck, Transcript
@@ -117,7 +117,7 @@ def as_studio_error(error: BaseException) -> StudioError:
         "An internal error occurred ({kind}: {reason}).",
         remedy="Try again. If it happens again, report it with the log.",
         kind=type(error).__name__,
-        reason=wording("{text}", text=error),
+        reason=message("{text}", text=error),
     )
 
 

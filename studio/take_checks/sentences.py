@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.take_checks.policy import problem_weight
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
 
@@ -66,17 +66,17 @@ def reason(check: TakeCheck) -> Message:
     """Return why a take has its verdict, in one sentence."""
     if not check.problems:
         if check.verdict is Verdict.NOT_CHECKED and check.error_code:
-            return wording("The check was not possible ({code}).", code=check.error_code)
-        return wording("The check found no problems.") if check.verdict is Verdict.GOOD else wording("Not checked yet.")
+            return message("The check was not possible ({code}).", code=check.error_code)
+        return message("The check found no problems.") if check.verdict is Verdict.GOOD else message("Not checked yet.")
     first, *others = worst_first(check.problems)
     phrase = problem_phrase(first)
     if not others:
-        return wording("At {seconds:.1f} s, {problem}.", seconds=first.from_seconds, problem=phrase)
+        return message("At {seconds:.1f} s, {problem}.", seconds=first.from_seconds, problem=phrase)
     if len(others) == 1:
-        return wording(
+        return message(
             "At {seconds:.1f} s, {problem}, and there is 1 more problem.", seconds=first.from_seconds, problem=phrase
         )
-    return wording(
+    return message(
         "At {seconds:.1f} s, {problem}, and there are {count} more problems.",
         seconds=first.from_seconds,
         problem=phrase,

@@ -16,7 +16,7 @@ import regex
 
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
-from studio.messages import Message, did_you_mean, wording
+from studio.messages import Message, did_you_mean, message
 from studio.storage.json_input import read_json
 from studio.text.tags import TagSupport
 
@@ -121,7 +121,7 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
     """
     own = folder / STYLES_FILE if folder is not None else None
     if own is not None and own.exists():
-        return _read(own, remedy=wording("Correct it, or remove it from the model folder."))
+        return _read(own, remedy=message("Correct it, or remove it from the model folder."))
     path = paths.resources() / "styles" / f"{generation_name}.json"
     if not path.is_file():
         raise MissingModelFile(
@@ -129,7 +129,7 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
             remedy="Reinstall the program.",
             generation=generation_name,
         )
-    return _read(path, remedy=wording("Reinstall the program."), model_name=folder.name if folder else "")
+    return _read(path, remedy=message("Reinstall the program."), model_name=folder.name if folder else "")
 
 
 def _read(path: Path, *, remedy: Message, model_name: str = "") -> Styles:

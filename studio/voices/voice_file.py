@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.errors import BadVoiceFile, CannotWrite
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
@@ -87,25 +87,25 @@ def read_voice_file(path: Path) -> VoiceFile:
     try:
         require_regular_file(path)
         if path.stat().st_size > _MAX_CLIP_BYTES + 2 * _MAX_MANIFEST_BYTES:
-            raise _bad(wording("{file} is too large for a voice file.", file=path.name))
+            raise _bad(message("{file} is too large for a voice file.", file=path.name))
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
             if len(archive.infolist()) != 2 or _MANIFEST not in entries:
-                raise _bad(wording("{file} does not contain exactly one voice.", file=path.name))
+                raise _bad(message("{file} does not contain exactly one voice.", file=path.name))
             manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _MAX_MANIFEST_BYTES))
             clip_name = _text(path, manifest, "clip")
             match = _CLIP_NAME.fullmatch(clip_name)
             if match is None or clip_name not in entries:
-                raise _bad(wording("{file} has an invalid name for its recording.", file=path.name))
+                raise _bad(message("{file} has an invalid name for its recording.", file=path.name))
             clip = _unpack(path, archive, entries[clip_name], _MAX_CLIP_BYTES)
     except FileNotFoundError as error:
         raise BadVoiceFile(
             "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path
         ) from error
     except _ARCHIVE_ERRORS as error:
-        raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name)) from error
+        raise _bad(message("{file} is not a voice file, or is damaged.", file=path.name)) from error
     if hashlib.sha256(clip).hexdigest() != _text(path, manifest, "sha256"):
-        raise _bad(wording("{file} is damaged: its recording does not match its checksum.", file=path.name))
+        raise _bad(message("{file} is damaged: its recording does not match its checksum.", file=path.name))
     details = VoiceDetails(
         name=_text(path, manifest, "name"),
         transcript=_optional_text(path, manifest, "transcript"),
@@ -120,11 +120,11 @@ def read_voice_file(path: Path) -> VoiceFile:
 def _unpack(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, largest_bytes: int) -> bytes:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or entry.is_dir():
-        raise _bad(wording("{file} contains something other than regular files.", file=path.name))
+        raise _bad(message("{file} contains something other than regular files.", file=path.name))
     with archive.open(entry) as file:
         content = file.read(largest_bytes + 1)
     if len(content) > largest_bytes:
-        raise _bad(wording("{file} unpacks to more than a voice file may contain.", file=path.name))
+        raise _bad(message("{file} unpacks to more than a voice file may contain.", file=path.name))
     return content
 
 
@@ -132,9 +132,9 @@ def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
     try:
         manifest = parse_json(content)
     except ValueError as error:
-        raise _bad(wording("{file} has an unreadable manifest.", file=path.name)) from error
+        raise _bad(message("{file} has an unreadable manifest.", file=path.name)) from error
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise _bad(wording("{file} is not a voice file.", file=path.name))
+        raise _bad(message("{file} is not a voice file.", file=path.name))
     if manifest.get("version") != _VERSION:
         raise BadVoiceFile(
             "{file} was made by another version of the program.", remedy="Update this program.", file=path.name
@@ -145,7 +145,7 @@ def _read_manifest(path: Path, content: bytes) -> dict[str, Any]:
 def _text(path: Path, manifest: dict[str, Any], key: str) -> str:
     value = manifest.get(key)
     if not isinstance(value, str) or not value:
-        raise _bad(wording("{file} has no valid {key}.", file=path.name, key=key))
+        raise _bad(message("{file} has no valid {key}.", file=path.name, key=key))
     return value
 
 
@@ -153,7 +153,7 @@ def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
     """Return the consent record, which is empty for files of earlier versions."""
     found = manifest.get("consent") or {}
     if not isinstance(found, dict):
-        raise _bad(wording("{file} has an invalid consent record.", file=path.name))
+        raise _bad(message("{file} has an invalid consent record.", file=path.name))
     return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope")))
 
 

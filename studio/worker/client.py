@@ -20,7 +20,7 @@ from typing import Self, TypeVar
 
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import WorkerDied, from_record
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
     ConversionRequest,
@@ -280,7 +280,7 @@ class WorkerClient:
             try:
                 worker = self._start_worker()
             except OSError as error:
-                raise self._death(wording("could not be started: {reason}", reason=error)) from error
+                raise self._death(message("could not be started: {reason}", reason=error)) from error
             self._connection = WorkerConnection(
                 worker, on_event=partial(self._receive, loop), on_exit=partial(self._on_worker_exit, loop)
             )
@@ -289,7 +289,7 @@ class WorkerClient:
 
     def _send(self, command: Command) -> None:
         if self._connection is None:
-            raise self._death(wording("before the request"))
+            raise self._death(message("before the request"))
         self._connection.send(command)
 
     def _cancel_in_worker(self, request_id: int) -> None:
@@ -365,7 +365,7 @@ class WorkerClient:
     def _death(self, reason: Message) -> WorkerDied:
         if self._is_closing:
             return WorkerDied("The speech process was closed.", remedy="Try again; it is restarted automatically.")
-        log = wording(" Log: {path}", path=self._connection.worker.log_path) if self._connection else ""
+        log = message(" Log: {path}", path=self._connection.worker.log_path) if self._connection else ""
         return WorkerDied(
             "The speech process ended unexpectedly ({how}).",
             remedy="Try again; it is restarted automatically.{log}",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from studio.errors import StudioError, WorkerDied, from_record
-from studio.messages import wording
+from studio.messages import message
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest
 from studio.worker import protocol
@@ -121,7 +121,7 @@ class LineProcess:
             "The speech process ended unexpectedly ({how}).",
             remedy="Try again; it is restarted automatically.{log}",
             how=self._worker.wait_exit(),
-            log=wording(" Log: {path}", path=self._worker.log_path),
+            log=message(" Log: {path}", path=self._worker.log_path),
         )
 
 

@@ -26,7 +26,7 @@ from studio.engines.memory_plan import GPU_STAGES, plan_memory
 from studio.engines.overview import EngineAction, EngineStatus, Suspension
 from studio.engines.store import EngineStore
 from studio.errors import OutOfMemory, StudioError
-from studio.messages import wording
+from studio.messages import message
 from studio.model.checkpoint import open_checkpoint
 from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import used_memory_bytes
@@ -46,7 +46,7 @@ from studio.worker.line_processes import LineProcess, LineProcessPool
 from studio.worker.stage_loader import STAGE_KEYS, StageLoader
 
 _log = logging.getLogger(__name__)
-_BUSY_NOTE = wording("Other programs keep this computer busy. Faster engines are tested once it is free.")
+_BUSY_NOTE = message("Other programs keep this computer busy. Faster engines are tested once it is free.")
 OnStatus = Callable[[EngineStatus], None]
 
 # Idle time required before benchmarking starts; user requests take priority.

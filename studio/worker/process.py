@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.system.piped_process import PipedProcess, spawned
 
 if TYPE_CHECKING:  # imports NumPy, which would delay the start of the process
@@ -93,7 +93,7 @@ class WorkerConnection:
         try:
             self.worker.start()
         except OSError as error:
-            self._on_exit(wording("could not be started: {reason}", reason=error))
+            self._on_exit(message("could not be started: {reason}", reason=error))
             return
         if self._is_killed.is_set():  # stopped before the process existed
             self.worker.kill()

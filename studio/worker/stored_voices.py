@@ -16,7 +16,7 @@ import torch
 from safetensors.numpy import save
 
 from studio.errors import BadVoiceFile
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
@@ -64,7 +64,7 @@ def convert_spk2info(
 def _reason(name: str, error: BadVoiceFile | UnicodeError) -> Message:
     if isinstance(error, BadVoiceFile):
         return error.full_message
-    return wording("The transcript of the stored voice {name} is damaged.", name=name)
+    return message("The transcript of the stored voice {name} is damaged.", name=name)
 
 
 def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:

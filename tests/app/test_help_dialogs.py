@@ -17,17 +17,17 @@ from studio.errors import DamagedLibrary, StudioError
 from studio.health import checks
 from studio.health.checks import Check, CheckVerdict
 from studio.health.report import HealthReport
-from studio.messages import wording
+from studio.messages import message
 
 
 def report(*verdicts: CheckVerdict) -> HealthReport:
     return HealthReport(
         tuple(
             Check(
-                wording("memory"),
+                message("memory"),
                 verdict,
-                wording("{all}, {free} of it free", all="8 GB", free="1 GB"),
-                wording("Do this."),
+                message("{all}, {free} of it free", all="8 GB", free="1 GB"),
+                message("Do this."),
             )
             for verdict in verdicts
         )
@@ -113,7 +113,7 @@ def test_a_failed_check_shows_its_error_and_can_be_repeated(bench: Bench, report
 
 def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
     libraries = ", ".join(f"library-{number} 1.{number}" for number in range(30))
-    check = Check(wording("libraries"), CheckVerdict.FINE, wording("{versions}", versions=libraries))
+    check = Check(message("libraries"), CheckVerdict.FINE, message("{versions}", versions=libraries))
     dialog = DiagnosticsDialog(lambda _: HealthReport((check,)))
     dialog.show()
     bench.until(dialog._copy.isEnabled)

@@ -21,7 +21,7 @@ from studio.engines.manifest import (
     read_manifest,
 )
 from studio.engines.store import EngineStore, file_records
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.measurements import Records, Timing, Verification
 
 GOOD = Verification(True, 1e-5, 1e-3, 100)
@@ -76,14 +76,14 @@ def test_a_manifest_keeps_every_field(tmp_path: Path) -> None:
 
 
 def test_a_failure_record_keeps_every_field(tmp_path: Path) -> None:
-    reason = wording("it needs {gigabytes:.1f} GB", gigabytes=3.5)
+    reason = message("it needs {gigabytes:.1f} GB", gigabytes=3.5)
     record = full(FailureRecord(2, FailureKind.MEMORY, reason, "2026-01-01T00:00:00+00:00"))
     record.write(tmp_path / "a.json")
     assert read_attempts(tmp_path / "a.json") == record
 
 
 def test_rejected_build_keeps_its_reason_and_no_files(store: EngineStore) -> None:
-    rejection = wording("it differs by {error:.2%}", error=0.1)
+    rejection = message("it differs by {error:.2%}", error=0.1)
     with store.workspace("a") as workspace:
         (workspace / "plan.bin").write_bytes(b"1")
         bad = Verification(False, float("inf"), float("nan"), 1, rejection=rejection)
@@ -158,7 +158,7 @@ def test_failure_is_recorded_before_a_build_begins(store: EngineStore) -> None:
         at_work = EngineStore(store.folder).attempts("a")
         assert at_work is not None
         assert at_work.num_failures == 0
-    store.fail("a", FailureKind.CRASHED, wording("it crashed"))
+    store.fail("a", FailureKind.CRASHED, message("it crashed"))
     store.begin("a")
     store.cancel_attempt("a")
     found = store.attempts("a")
@@ -261,10 +261,10 @@ def test_link_among_built_engines_is_not_followed(tmp_path: Path) -> None:
 
 def test_json_keys_of_earlier_versions_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "attempts.json"
-    FailureRecord(1, FailureKind.CRASHED, wording("it crashed")).write(path)
+    FailureRecord(1, FailureKind.CRASHED, message("it crashed")).write(path)
     assert json.loads(path.read_text("utf-8"))["trouble"] == "crashed"
     records = Records(tmp_path / "measured")
-    records.add(FACTS, Verification(True, 0.1, 0.1, 1, rejection=wording("it is noise")))
+    records.add(FACTS, Verification(True, 0.1, 0.1, 1, rejection=message("it is noise")))
     (record,) = (tmp_path / "measured").iterdir()
     assert json.loads(record.read_text("utf-8"))["verification"]["complaint"]["template"] == "it is noise"
-    assert read_attempts(path) == FailureRecord(1, FailureKind.CRASHED, wording("it crashed"))
+    assert read_attempts(path) == FailureRecord(1, FailureKind.CRASHED, message("it crashed"))

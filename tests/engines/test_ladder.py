@@ -6,7 +6,7 @@ from studio.engines.ladder import choose, determine_status, resource_shortage, w
 from studio.engines.manifest import FailureKind, FailureRecord
 from studio.engines.overview import CandidateView, StageView, Status
 from studio.engines.stage import Stage
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.measurements import Timing, Verification
 
 SOUND = Verification(True, 1e-5, 1e-3, 10)
@@ -74,20 +74,20 @@ def status(**facts: object) -> tuple[Status, str]:
 
 def test_status_of_a_candidate() -> None:
     assert status()[0] is Status.UNTRIED
-    assert status(unusable=wording("it is absent")) == (Status.UNUSABLE, "it is absent")
-    assert status(missing_resources=wording("no room")) == (Status.INSUFFICIENT_RESOURCES, "no room")
+    assert status(unusable=message("it is absent")) == (Status.UNUSABLE, "it is absent")
+    assert status(missing_resources=message("no room")) == (Status.INSUFFICIENT_RESOURCES, "no room")
     assert status(is_being_built=True)[0] is Status.BUSY
-    once = FailureRecord(1, FailureKind.CRASHED, wording("it crashed"))
+    once = FailureRecord(1, FailureKind.CRASHED, message("it crashed"))
     assert status(attempts=once) == (Status.FAILED, "it crashed")
-    assert status(attempts=once, failed_now=wording("it crashed")) == (
+    assert status(attempts=once, failed_now=message("it crashed")) == (
         Status.BACKED_OFF,
         "it crashed; it is tried again at the next start",
     )
-    assert status(attempts=FailureRecord(2, FailureKind.CRASHED, wording("it crashed"))) == (
+    assert status(attempts=FailureRecord(2, FailureKind.CRASHED, message("it crashed"))) == (
         Status.BACKED_OFF,
         "it failed 2 times and is not tried again automatically; last failure: it crashed",
     )
-    assert status(attempts=FailureRecord(0, FailureKind.UNDERWAY, wording("")))[0] is Status.UNTRIED
+    assert status(attempts=FailureRecord(0, FailureKind.UNDERWAY, message("")))[0] is Status.UNTRIED
 
 
 def test_resource_shortage() -> None:

@@ -22,7 +22,7 @@ from studio.engines.stage import Stage
 from studio.engines.task import Report, Step, TrialTask
 from studio.engines.trial_run import run_trial
 from studio.errors import OutOfMemory, UnsupportedPrecision
-from studio.messages import wording
+from studio.messages import message
 from studio.model.config import Precision
 from studio.model.stages import FloatArray
 
@@ -173,7 +173,7 @@ BAD = (
     Fake("greedy", greedy),
     Failing("failing"),
     OnFullDisk("disk"),
-    Fake("absent", probed=Unusable(wording("the library is not installed"))),
+    Fake("absent", probed=Unusable(message("the library is not installed"))),
     Fake("vast", probed=Available(1 << 60)),
 )
 # Each fits into 3 GB of memory, but not both.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.device_kind import DeviceKind
 from studio.model.measurements import Timing, Verification
 
@@ -56,7 +56,7 @@ def cpu_status() -> EngineStatus:
             "torch-bfloat16",
             precision="bfloat16",
             status=Status.UNUSABLE,
-            reason=wording("this processor has no fast {precision}", precision="bfloat16"),
+            reason=message("this processor has no fast {precision}", precision="bfloat16"),
         ),
     )
     flow = (
@@ -70,7 +70,7 @@ def cpu_status() -> EngineStatus:
             engine="ONNX Runtime",
             precision="int8",
             status=Status.REJECTED,
-            reason=wording(
+            reason=message(
                 "its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB",
                 distance=1.31,
                 limit=0.8,
@@ -82,10 +82,10 @@ def cpu_status() -> EngineStatus:
             engine="TensorRT",
             precision="float16",
             status=Status.BACKED_OFF,
-            reason=wording(
+            reason=message(
                 "it failed {count} times and is not tried again automatically; last failure: {reason}",
                 count=2,
-                reason=wording("there is not enough memory"),
+                reason=message("there is not enough memory"),
             ),
         ),
     )

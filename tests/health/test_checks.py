@@ -14,7 +14,7 @@ from studio.engines.store import MAX_FAILURES, EngineStore
 from studio.health import checks
 from studio.health.checks import CheckVerdict, check_accelerators, check_libraries, check_media, check_plans
 from studio.health.log_file import ShownError
-from studio.messages import wording
+from studio.messages import message
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the fake ffmpeg is a shell script")
 
@@ -50,9 +50,9 @@ def test_built_engines_are_counted_by_outcome(tmp_path: Path) -> None:
     assert "none yet" in str(check_plans(store).finding)
     for _ in range(MAX_FAILURES):
         store.begin("a-build")
-        store.fail("a-build", FailureKind.CRASHED, wording("it crashed"))
+        store.fail("a-build", FailureKind.CRASHED, message("it crashed"))
     store.begin("another")
-    store.fail("another", FailureKind.FAILED, wording("a full disk"))
+    store.fail("another", FailureKind.FAILED, message("a full disk"))
     check = check_plans(store)
     assert check.verdict is CheckVerdict.LIMITED
     assert "timbre engines rebuild" in str(check.remedy)

@@ -10,7 +10,7 @@ import pytest
 from studio.errors import UnreadableClip, VoiceNotFound
 from studio.health import redaction
 from studio.health.redaction import redact, without_facts, without_values
-from studio.messages import wording
+from studio.messages import message
 
 
 @pytest.fixture(autouse=True)
@@ -64,13 +64,13 @@ def test_facts_chosen_by_the_user_are_replaced_and_others_kept(anna: Path) -> No
         "{file} is not audio ({reason}).", file="my diary.wav", reason=PermissionError(13, "Permission denied")
     )
     assert str(without_facts(clip.problem)) == "‹file› is not audio (permission denied)."
-    model = wording("{file} is damaged, {size:.1f} GB", file="llm.pt", size=2.5)
+    model = message("{file} is damaged, {size:.1f} GB", file="llm.pt", size=2.5)
     assert str(without_facts(model)) == "llm.pt is damaged, 2.5 GB"
-    inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("stopped at {path}", path=anna))
+    inner = message("{host} {happened}", host="hf-mirror.com", happened=message("stopped at {path}", path=anna))
     assert str(without_facts(inner)) == "hf-mirror.com stopped at ‹path›"
-    files = wording("missing: {files}", files=["llm.pt", "Anna's voice.wav"])
+    files = message("missing: {files}", files=["llm.pt", "Anna's voice.wav"])
     assert str(without_facts(files)) == "missing: llm.pt, ‹files›"
-    assert str(without_facts(wording("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ‹path›)"
+    assert str(without_facts(message("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ‹path›)"
 
 
 @pytest.mark.parametrize(

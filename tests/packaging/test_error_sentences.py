@@ -20,7 +20,7 @@ def test_sentences_remedies_and_their_parts_are_found(tmp_path: Path) -> None:
     code = """
 _REMEDY = "Mend it."
 raise DiskFull("{path} is full." if path else "It is full.", remedy=_REMEDY, path=path)
-raise CannotWrite(wording("{path} {what}.", what=wording("is a folder")), remedy="Go.")
+raise CannotWrite(message("{path} {what}.", what=message("is a folder")), remedy="Go.")
 """
     assert found_in(tmp_path, code) == (
         ["Go.", "It is full.", "Mend it.", "is a folder", "{path} is full."],

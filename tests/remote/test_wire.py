@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from studio.messages import wording
+from studio.messages import message
 from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
@@ -40,12 +40,12 @@ REPORT = SynthesisReport(
     quality=FlowQuality(Quality.DRAFT, 0.5, 0.25),
     device_memory_bytes=2**40,
 )
-NESTED = wording("{name} is gone.{more}", name="Anna", more=wording(" Again {n}.", n=3))
+NESTED = message("{name} is gone.{more}", name="Anna", more=message(" Again {n}.", n=3))
 EVENTS: list[Event] = [
     protocol.Progress(5, "voice", 1 / 3),
     protocol.PlaybackStartEstimate(5, 0.7, -0.1),
     protocol.Finished(5, REPORT),
-    protocol.Failed(5, ("voice-not-found", NESTED, wording("Add it."))),
+    protocol.Failed(5, ("voice-not-found", NESTED, message("Add it."))),
     protocol.VoiceReady(5, VoiceSummary("Anna", 3.0, 75, 10, ("quiet",))),
     protocol.Cancelled(5),
 ]

@@ -21,7 +21,7 @@ from studio.errors import (
     UnreadableScript,
     UnreadableText,
 )
-from studio.messages import wording
+from studio.messages import message
 from studio.model.generations import COSYVOICE3
 from studio.pipeline.enrolment import prompt_key, read_features
 from studio.pipeline.request import VoiceReference
@@ -81,7 +81,7 @@ def test_pipes_sockets_and_devices_are_rejected_with_a_reason(pipe: Callable[[st
         for path in (pipe("pipe"), tmp_path / "socket", Path(os.devnull)):
             with pytest.raises(NotRegularFile) as refused:
                 require_regular_file(path)
-            assert str(wording("{reason}", reason=refused.value)) == "it is not an ordinary file"
+            assert str(message("{reason}", reason=refused.value)) == "it is not an ordinary file"
 
 
 def _settings(path: Path) -> None:

@@ -22,7 +22,7 @@ from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.standard_mastering import read_room_tone
 from studio.export.target_folder import Journal
-from studio.messages import wording
+from studio.messages import message
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.dubbing import has_slots, overrun_seconds
 from studio.project.lines import Line, LineState, LineStyle
@@ -214,12 +214,12 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     findings = list(check_lines(lines, find_voice=find, has_style=known.has_style))
     foreign_speech = [each.number for each in lines if each.must_speak and known.unlearned_language(each.line.text)]
     if foreign_speech:
-        message = wording("The model has not learned this language; its speech is unintelligible.")
-        findings.append(Finding(FindingKind.LANGUAGE, message, tuple(foreign_speech)))
+        sentence = message("The model has not learned this language; its speech is unintelligible.")
+        findings.append(Finding(FindingKind.LANGUAGE, sentence, tuple(foreign_speech)))
     overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns]
     if overrunning:
-        message = wording("Longer than its slot in the video. Speak > Fit all to slots… shortens takes.")
-        findings.append(Finding(FindingKind.OVERRUN, message, tuple(overrunning)))
+        sentence = message("Longer than its slot in the video. Speak > Fit all to slots… shortens takes.")
+        findings.append(Finding(FindingKind.OVERRUN, sentence, tuple(overrunning)))
     foreign: tuple[PurePosixPath, ...] = ()
     found = ExportForecast()
     skipped = ExportCheck(tuple(findings)).failing_numbers if skips_failing else frozenset()

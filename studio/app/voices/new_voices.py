@@ -14,7 +14,7 @@ from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import CannotWrite, LowSampleRate, ModelNotFound, StudioError
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.generations import detect_generation
 from studio.storage.disk import require_regular_file
 from studio.voices.best_segment import PromptWindow, best_segment, cut_prompt
@@ -113,7 +113,7 @@ def create_from_files(
             details = VoiceDetails(name, suggestion.transcript or None, language=language)
             created.voices.append(library.add_sound(suggestion.clip(), details).voice)
         except StudioError as error:
-            created.refused.append(wording("{file}: {reason}", file=path.name, reason=error))
+            created.refused.append(message("{file}: {reason}", file=path.name, reason=error))
     return created
 
 

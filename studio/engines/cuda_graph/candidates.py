@@ -11,7 +11,7 @@ from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineT
 from studio.engines.stage import Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import UnsupportedPrecision
-from studio.messages import wording
+from studio.messages import message
 from studio.model.config import Precision, VocoderKind
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.linear import check_support
@@ -33,14 +33,14 @@ class CudaGraphCandidate(TorchCandidate):
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
-            return Unusable(wording("no NVIDIA GPU is in use"))
+            return Unusable(message("no NVIDIA GPU is in use"))
         checkpoint, is_flow = target.checkpoint, self.stage is Stage.FLOW
         is_whole_vocoder = self.stage is Stage.VOCODER and checkpoint.vocoder.kind is VocoderKind.SAMPLE_PHASE
         if (is_flow and checkpoint.flow.length_regulator is not None) or is_whole_vocoder:
             # A graph has fixed sizes, and this flow's norms average over all frames, so padding changes the result.
             # Its vocoder usually runs once for a sentence.
             return Unusable(
-                wording("the sentences of this model vary in length, but a recorded graph has a fixed length")
+                message("the sentences of this model vary in length, but a recorded graph has a fixed length")
             )
         try:
             check_support(self.precision, torch.device(target.device.torch_name))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.stage import Stage
-from studio.messages import wording
+from studio.messages import message
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
@@ -41,13 +41,13 @@ class OrtBackend(EngineBackend):
         """Return why ONNX Runtime cannot run on ``kind`` here, or None if it can."""
         if target.device.kind is not self.kind:
             if self.kind is DeviceKind.CPU:
-                return Unusable(wording("it runs on the CPU, and a GPU is in use"))
-            return Unusable(wording("no NVIDIA GPU is in use"))
+                return Unusable(message("it runs on the CPU, and a GPU is in use"))
+            return Unusable(message("no NVIDIA GPU is in use"))
         if importlib.util.find_spec("onnxruntime") is None:
-            return Unusable(wording("{library} is not installed", library="onnxruntime"))
+            return Unusable(message("{library} is not installed", library="onnxruntime"))
         if self.kind is DeviceKind.CUDA and not _has_cuda_provider():
             return Unusable(
-                wording(
+                message(
                     "onnxruntime-gpu is not installed (pip uninstall -y onnxruntime,"
                     " then pip install 'onnxruntime-gpu[cuda,cudnn]')"
                 )

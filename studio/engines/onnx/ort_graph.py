@@ -9,7 +9,7 @@ import torch
 
 from studio.engines.stage import Device
 from studio.errors import OutOfMemory
-from studio.messages import wording
+from studio.messages import message
 from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import onnxruntime, open_session, ort_errors
 
@@ -69,4 +69,4 @@ def _open(path: Path, device: Device) -> onnxruntime.InferenceSession:
     # Denormal numbers are slow and have no audible effect.
     options.add_session_config_entry("session.set_denormal_as_zero", "1")
     cuda_index = device.index if device.kind is DeviceKind.CUDA else None
-    return open_session(path, options, cuda_index, remedy=wording("Build the engine again."))
+    return open_session(path, options, cuda_index, remedy=message("Build the engine again."))

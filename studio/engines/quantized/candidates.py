@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from studio.engines.candidate import Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.onnx.candidates import OrtCandidate
 from studio.engines.stage import Stage
-from studio.messages import wording
+from studio.messages import message
 from studio.model.config import Precision
 
 # After the last clip all ranges are computed without a progress report.
@@ -43,7 +43,7 @@ class QuantizedCandidate(OrtCandidate):
 def why_not_quantized(stage: Stage, target: EngineTarget) -> Unusable | None:
     """Return why a stage of this model has no 8-bit version, or None if it has one."""
     if stage is Stage.FLOW and target.checkpoint.flow.length_regulator is not None:
-        return Unusable(wording("8-bit calibration works on streamed blocks, which this model does not have"))
+        return Unusable(message("8-bit calibration works on streamed blocks, which this model does not have"))
     return None
 
 

@@ -14,7 +14,7 @@ from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration
 from studio.engines.stage import Stage
 from studio.engines.tensorrt.library import Library, edition, find_library
 from studio.errors import UnsupportedPrecision
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
@@ -49,13 +49,13 @@ class TensorRTCandidate(EngineBackend):
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
-            return Unusable(wording("no NVIDIA GPU is in use"))
+            return Unusable(message("no NVIDIA GPU is in use"))
         found = find_library(target.device, is_rtx=self.is_rtx)
         if isinstance(found, Message):
             return Unusable(found)
         if self.is_rtx and self.stage is Stage.FLOW and target.device.compute_capability == TURING:
             # It has no float32 multiplications for these GPUs, which the ends of the flow need in all precisions.
-            return Unusable(wording("TensorRT for RTX does not support this stage on compute capability {c}", c="7.5"))
+            return Unusable(message("TensorRT for RTX does not support this stage on compute capability {c}", c="7.5"))
         if self.precision is Precision.INT8 and (reason := why_not_quantized(self.stage, target)) is not None:
             return reason
         size = target.weight_bytes(self.stage)

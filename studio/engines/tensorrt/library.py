@@ -19,7 +19,7 @@ from typing import Any
 
 from studio.engines.gpu_support import TURING, has_cuda_13
 from studio.engines.stage import Device
-from studio.messages import Message, wording
+from studio.messages import Message, message
 
 _log = logging.getLogger(__name__)
 # Modules, and the extras of this program that install them.
@@ -56,13 +56,13 @@ def find_library(device: Device | None, *, is_rtx: bool) -> Library | Message:
     capability = None if device is None else device.compute_capability
     if capability is not None and not (suits_rtx(capability) if is_rtx else capability >= TURING):
         major, minor = capability
-        return wording("{library} does not support compute capability {c}", library=name, c=f"{major}.{minor}")
+        return message("{library} does not support compute capability {c}", library=name, c=f"{major}.{minor}")
     if importlib.util.find_spec(module_name) is None:
-        return wording(
+        return message(
             "{library} is not installed (pip install 'timbre-studio[{extra}]')", library=name, extra=_EXTRAS[is_rtx]
         )
     if device is not None and not has_cuda_13(device.driver) and _is_installed(_FOR_CUDA_13[is_rtx]):
-        return wording("the installed {library} needs an NVIDIA driver of version 580 or later", library=name)
+        return message("the installed {library} needs an NVIDIA driver of version 580 or later", library=name)
     loaded = _load(module_name)
     return loaded if isinstance(loaded, Message) else _checked(loaded, module_name, is_rtx=is_rtx)
 
@@ -86,15 +86,15 @@ def _load(module_name: str) -> ModuleType | Message:
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
         # Releases locate their libraries in different ways and raise different exceptions.
         _log.warning("%s cannot be loaded: %s", module_name, error)
-        return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)
+        return message("{library} is installed, but its libraries cannot be loaded", library=module_name)
 
 
 def _checked(module: ModuleType, module_name: str, *, is_rtx: bool) -> Library | Message:
     """Return the library, or why it is unusable. A package without its shared libraries may be importable but empty."""
     version = getattr(module, "__version__", None)
     if not isinstance(version, str) or not hasattr(module, "Builder") or not hasattr(module, "OnnxParser"):
-        return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)
+        return message("{library} is installed, but its libraries cannot be loaded", library=module_name)
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if not is_rtx and numbers < _OLDEST:
-        return wording("TensorRT {version} is too old; {oldest} is needed", version=version, oldest="10.13")
+        return message("TensorRT {version} is too old; {oldest} is needed", version=version, oldest="10.13")
     return Library(module, module_name, version, is_rtx)

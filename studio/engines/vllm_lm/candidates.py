@@ -10,7 +10,7 @@ from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBacken
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm, missing_compiler
 from studio.errors import EngineDied
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
 
@@ -32,7 +32,7 @@ class VllmCandidate(EngineBackend):
     def probe(self, target: EngineTarget) -> Available | Unusable:
         config, kind = target.checkpoint.speech_lm, target.device.kind
         if not isinstance(config, SpeechLMConfig):
-            return Unusable(wording("vLLM has no architecture with the relative positions of this language model"))
+            return Unusable(message("vLLM has no architecture with the relative positions of this language model"))
         found = library_for(target.device)
         if isinstance(found, Message):
             return Unusable(found)
@@ -41,7 +41,7 @@ class VllmCandidate(EngineBackend):
 
         head_size = config.backbone.head_size
         if head_size not in _HEAD_SIZES:
-            return Unusable(wording("vLLM has no attention for heads of {size} channels", size=head_size))
+            return Unusable(message("vLLM has no attention for heads of {size} channels", size=head_size))
         num_bytes = num_file_bytes(config, self.precision)
         cache_bytes = wanted_capacity(config.backbone, self.precision, kind).kv_cache_bytes
         return Available(num_bytes + cache_bytes + WORKING_BYTES[kind], build_disk_bytes=num_bytes, opens_slowly=True)
@@ -74,13 +74,13 @@ class VllmCandidate(EngineBackend):
 def library_for(device: Device) -> VllmLibrary | Message:
     """Return the installed vLLM if it supports ``device``, or why it does not."""
     found = find_vllm()
-    no_gpu = wording("no NVIDIA GPU is in use")
+    no_gpu = message("no NVIDIA GPU is in use")
     if device.kind is not DeviceKind.CUDA:
         return no_gpu if isinstance(found, Message) or found.has_gpu_support else found
     if isinstance(found, Message):
         return found
     if not found.has_gpu_support:
-        return wording("the installed vLLM is built without GPU support")
+        return message("the installed vLLM is built without GPU support")
     return missing_compiler(found) or found
 
 

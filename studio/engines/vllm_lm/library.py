@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.storage.json_input import parse_json
 
 # For developers: use the vLLM of another Python installation.
@@ -52,7 +52,7 @@ class VllmLibrary:
 def find_vllm() -> VllmLibrary | Message:
     """Return the installed vLLM, or why it is not usable."""
     if sys.platform != "linux":
-        return wording("vLLM runs on Linux only")
+        return message("vLLM runs on Linux only")
     other_python = os.environ.get(PYTHON_VARIABLE)
     found = _installed_in(other_python) if other_python else _installed_here()
     if isinstance(found, Message):
@@ -60,7 +60,7 @@ def find_vllm() -> VllmLibrary | Message:
     for name in _PACKAGES:
         if name in found:
             return _checked(VllmLibrary(Path(other_python or sys.executable), name, found[name]))
-    return wording("vLLM is not installed (pip install 'timbre-studio[vllm]')")
+    return message("vLLM is not installed (pip install 'timbre-studio[vllm]')")
 
 
 def missing_compiler(library: VllmLibrary) -> Message | None:
@@ -69,14 +69,14 @@ def missing_compiler(library: VllmLibrary) -> Message | None:
     is_of_another_python = library.python != Path(sys.executable)
     if compiler and (is_of_another_python or Path(sysconfig.get_path("include"), "Python.h").exists()):
         return None
-    return wording("vLLM needs a C compiler and Python's headers (Debian: apt install gcc python3-dev)")
+    return message("vLLM needs a C compiler and Python's headers (Debian: apt install gcc python3-dev)")
 
 
 def _checked(library: VllmLibrary) -> VllmLibrary | Message:
     numbers = tuple(int(part) for part in re.findall(r"\d+", library.version)[:2])
     if numbers < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
-        return wording("vLLM {version} is too old; {oldest} is needed", version=library.version, oldest=oldest)
+        return message("vLLM {version} is too old; {oldest} is needed", version=library.version, oldest=oldest)
     return library
 
 
@@ -99,5 +99,5 @@ def _installed_in(python: str) -> Mapping[str, str] | Message:
         )
         found: Mapping[str, str] = parse_json(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        return wording("the Python in {variable} cannot be run ({reason})", variable=PYTHON_VARIABLE, reason=error)
+        return message("the Python in {variable} cannot be run ({reason})", variable=PYTHON_VARIABLE, reason=error)
     return found

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from studio.errors import UnreadableScript
-from studio.messages import wording
+from studio.messages import message
 from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_screenplay, read_fountain
 from studio.project.importing.epub import read_epub
@@ -161,7 +161,7 @@ def read_file(path: Path) -> ScriptFile:
     raise UnreadableScript(
         "{suffix} cannot be imported ({file}).",
         remedy="Choose one of {known}, or copy and paste the text.",
-        suffix=path.suffix or wording("a file without a suffix"),
+        suffix=path.suffix or message("a file without a suffix"),
         file=name,
         known=list(SCRIPT_SUFFIXES),
     )

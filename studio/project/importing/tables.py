@@ -15,7 +15,7 @@ import regex
 
 from studio import paths
 from studio.errors import StudioError, UnreadableScript
-from studio.messages import Message, wording
+from studio.messages import Message, message
 from studio.project.importing.blocks import ImportedScript
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
@@ -231,7 +231,7 @@ def _notices(table: Table, mapping: ColumnMapping) -> tuple[Message, ...]:
     unused = [title for at, title in enumerate(table.columns) if at not in mapping.values()]
     if not unused or not table.has_names:
         return ()
-    return (wording("Columns kept but not used: {names}.", names=unused),)
+    return (message("Columns kept but not used: {names}.", names=unused),)
 
 
 def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:
