@@ -3277,10 +3277,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{path} 中的令牌少于 {number} 个字符。</translation>
     </message>
     <message>
-        <source>Update the NVIDIA driver.</source>
-        <translation>请更新 NVIDIA 驱动程序。</translation>
-    </message>
-    <message>
         <source>Use a longer one, or delete the file to get a new token.</source>
         <translation>请使用更长的令牌，或删除该文件以生成新令牌。</translation>
     </message>
@@ -3639,10 +3635,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{format} does not support {sample_rate} Hz.</source>
         <translation>{format} 不支持 {sample_rate} Hz。</translation>
-    </message>
-    <message>
-        <source>{gpu}; its driver cannot map memory in pages ({reason}), so lines need more memory</source>
-        <translation>{gpu}；其驱动程序无法按页映射内存（{reason}），因此每行需要更多内存</translation>
     </message>
     <message>
         <source>{gpu}; the installed PyTorch does not support {name}</source>
@@ -5129,6 +5121,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请运行 `timbre models verify --repair`；如果是自己的文件夹，请补上该文件。</translation>
     </message>
     <message>
+        <source>Run git lfs pull in its folder, or download the file.</source>
+        <translation>在其文件夹中运行 git lfs pull，或下载该文件。</translation>
+    </message>
+    <message>
+        <source>Save only the state_dict of the network, or download the model from a source you trust.</source>
+        <translation>只保存网络的 state_dict，或从可信来源下载模型。</translation>
+    </message>
+    <message>
         <source>Save under another name to keep both versions.</source>
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
@@ -5399,6 +5399,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{count} of {total} lines failed; line {number}: {reason}</source>
         <translation>{total} 行中有 {count} 行失败；第 {number} 行：{reason}</translation>
+    </message>
+    <message>
+        <source>{file} contains an object of the class {name}, which could run code when opened.</source>
+        <translation>{file} 含有 {name} 类的对象，打开时可能运行代码。</translation>
+    </message>
+    <message>
+        <source>{file} is a pointer of Git LFS, not the file itself.</source>
+        <translation>{file} 只是 Git LFS 指针，不是文件本身。</translation>
     </message>
     <message>
         <source>{file} is not in a model folder.</source>

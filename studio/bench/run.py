@@ -51,7 +51,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
     )
     num_tokens, generation = checkpoint.speech_lm.layout.num_speech_tokens, checkpoint.generation
     if "loading" in extent.parts:
-        weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
+        weights = sum(path.stat().st_size for path in checkpoint.weight_files())
         report.figures += [
             Measurement("loading.time", load_seconds, "s", "Loading the model in a running process."),
             Measurement(

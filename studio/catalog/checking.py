@@ -21,16 +21,19 @@ from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
+from studio.model.weight_files import parts_of, weight_file
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.sense_voice_files import FILES, LAYOUT, TOKENS_FILE, find_network
 
 _BLOCK_BYTES = 1 << 20
 _TEXT_FOLDER = "CosyVoice-BlankEN"
-_REQUIRED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
+_REQUIRED_STAGES = ("llm", "flow", "hift")
+_REQUIRED = ("campplus.onnx",)
 _REQUIRED_TEXT = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 # Patterns of the files that an import copies. Other files are ignored.
 _ALLOWED = (
-    "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", MODEL_RECOGNIZER_FILE, "speech_tokenizer_v?.onnx",
+    "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "llm*.safetensors", "flow*.safetensors", "hift*.safetensors",
+    "campplus.onnx", MODEL_RECOGNIZER_FILE, "speech_tokenizer_v?.onnx",
     "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
 )  # fmt: skip
@@ -54,7 +57,8 @@ def require_complete(folder: Path) -> str:
     else:
         generation, _ = detect_generation(folder)
         text = [f"{generation.text_folder}/{name}" for name in _REQUIRED_TEXT] if generation.text_folder else []
-        name, required = generation.name, (*_REQUIRED, generation.speech_tokenizer_file, *text)
+        weights = [path.name for stem in _REQUIRED_STAGES for path in parts_of(weight_file(folder, stem))]
+        name, required = generation.name, (*weights, *_REQUIRED, generation.speech_tokenizer_file, *text)
     missing = tuple(path for path in required if not (folder / path).is_file())
     if missing:
         raise MissingModelFile(

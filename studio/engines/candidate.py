@@ -56,9 +56,9 @@ class EngineTarget:
             case Stage.SPEECH_LM:
                 return self.checkpoint.speech_lm_path(self.variant)
             case Stage.FLOW:
-                return self.checkpoint.folder / "flow.pt"
+                return self.checkpoint.flow_path
             case Stage.VOCODER:
-                return self.checkpoint.folder / "hift.pt"
+                return self.checkpoint.vocoder_path
 
     def weight_bytes(self, stage: Stage) -> int:
         """Return the size of the weight file of ``stage``."""

@@ -37,6 +37,7 @@ from studio.messages import Message, listed, message
 from studio.model.device_kind import DeviceKind
 from studio.model.generations import Generation, detect_generation
 from studio.model.official_yaml import Document
+from studio.model.weight_files import weight_file
 from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
 from studio.system.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
@@ -62,7 +63,7 @@ _ACCELERATORS = (
     "vllm",
 )
 
-_WEIGHTS_ON_GPU = {Stage.SPEECH_LM: "llm.pt", Stage.FLOW: "flow.pt", Stage.VOCODER: "hift.pt"}
+_WEIGHTS_ON_GPU = {Stage.SPEECH_LM: "llm", Stage.FLOW: "flow", Stage.VOCODER: "hift"}
 
 
 class CheckVerdict(Enum):
@@ -336,7 +337,7 @@ def _check_model(status: ModelStatus, gpu: Gpu | None) -> Check:
 def _memory_plans(generation: Generation, settings: Document, folder: Path, gpu: Gpu) -> tuple[MemoryPlan, ...]:
     """Return what fits on ``gpu``; empty if a file is missing."""
     try:
-        file_bytes = {stage: (folder / name).stat().st_size for stage, name in _WEIGHTS_ON_GPU.items()}
+        file_bytes = {stage: weight_file(folder, name).stat().st_size for stage, name in _WEIGHTS_ON_GPU.items()}
     except OSError:
         return ()
     available = gpu.memory_bytes - CONTEXT_BYTES - DeviceKind.CUDA.traits.reserved_bytes

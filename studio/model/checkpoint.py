@@ -23,6 +23,8 @@ from studio.model.onnx_networks import EMBEDDING_SIZE, SpeakerEncoder, SpeechCod
 from studio.model.speech_lm import CachedSpeechLM, load_speech_lm
 from studio.model.stages import FlowDecoder, Vocoder
 from studio.model.vocoder import load_vocoder
+from studio.model.weight_files import weight_file
+from studio.model.weights import require_file
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import read_json
 from studio.text.tokenizer import TextTokenizer
@@ -53,7 +55,24 @@ class Checkpoint:
 
     def speech_lm_path(self, variant: str | None = None) -> Path:
         """Return the path of ``llm.pt`` or of a variant. "rl" is ``llm.rl.pt``, after reinforcement learning."""
-        return self.folder / (f"llm.{variant}.pt" if variant else "llm.pt")
+        return weight_file(self.folder, f"llm.{variant}" if variant else "llm")
+
+    @property
+    def flow_path(self) -> Path:
+        """The path of ``flow.pt``."""
+        return weight_file(self.folder, "flow")
+
+    @property
+    def vocoder_path(self) -> Path:
+        """The path of ``hift.pt``."""
+        return weight_file(self.folder, "hift")
+
+    def weight_files(self, variant: str | None = None) -> tuple[Path, Path, Path]:
+        """Return the paths of the weights of all stages. Raise ``MissingModelFile``."""
+        found = (self.speech_lm_path(variant), self.flow_path, self.vocoder_path)
+        for path in found:
+            require_file(path)
+        return found
 
     def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> CachedSpeechLM[Any]:
         return load_speech_lm(self.speech_lm_path(variant), self.speech_lm, precision, device)
@@ -61,16 +80,16 @@ class Checkpoint:
     def load_flow(self, precision: Precision, device: str, *, num_steps: int | None = None) -> FlowDecoder:
         """Load the flow. With ``num_steps``, its output is approximate."""
         if self.flow.length_regulator is not None:
-            return NonCausalFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
+            return NonCausalFlowDecoder.load(self.flow_path, self.flow, precision, device, num_steps=num_steps)
         options = FlowOptions(num_steps=num_steps)
-        return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
+        return CachedFlowDecoder.load(self.flow_path, self.flow, precision, device, options)
 
     def discard_flow(self, precision: Precision) -> None:
         """Delete the cached weights of a flow in a ``precision`` that is not used."""
-        discard_stored(self.folder / "flow.pt", self.flow, precision)
+        discard_stored(self.flow_path, self.flow, precision)
 
     def load_vocoder(self, precision: Precision, device: str) -> Vocoder:
-        return load_vocoder(self.folder / "hift.pt", self.vocoder, precision, device)
+        return load_vocoder(self.vocoder_path, self.vocoder, precision, device)
 
     def load_text_tokenizer(self) -> TextTokenizer:
         if self.generation.text_folder is None:
@@ -91,7 +110,7 @@ class Checkpoint:
         A torch file ends with checksums of its tensors, so samples of the file are enough.
         """
         digest = hashlib.sha256(f"{self.generation.name}\0{self.front_end_key()}\0".encode())
-        for path in (self.speech_lm_path(variant), self.folder / "flow.pt", self.folder / "hift.pt"):
+        for path in self.weight_files(variant):
             digest.update(sampled_digest(path))
         return digest.hexdigest()
 

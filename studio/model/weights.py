@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import re
 import struct
 import sys
 import zipfile
@@ -12,19 +13,28 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+import safetensors
 import torch
+from safetensors.torch import load_file
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
 from studio.messages import Message, listed, message
+from studio.model.weight_files import parts_of
 
 # Errors of torch.load for a damaged file.
 LOAD_ERRORS = (
     RuntimeError, EOFError, OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
-    AssertionError, MemoryError, struct.error,
+    AssertionError, MemoryError, struct.error, safetensors.SafetensorError,
 )  # fmt: skip
 _GAN_PREFIX = "generator."
+# Added to all names by DistributedDataParallel and torch.compile.
+_WRAPPER_PREFIXES = ("module.", "_orig_mod.")
+# Where trainers store the tensors beside the state of the training.
+_NESTED = ("module", "state_dict", "model_state_dict", "model")
+_POINTER = b"version https://git-lfs"
+_FORBIDDEN_CLASS = re.compile(r"GLOBAL ([\w.]+)")
 _NAMES_SHOWN = 5
 _MADV_DONTNEED = 4
 # Tied tensors share their stored values. In the released models, two tensors do.
@@ -33,16 +43,52 @@ _Module = TypeVar("_Module", bound=nn.Module)
 
 
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    """Return the tensors of a ``.pt`` file by name, memory-mapped if the format allows it.
+    """Return the tensors of a weight file by name, memory-mapped if the format allows it.
 
-    The prefix ``generator.`` is removed from names (specification A5).
-    Raise ``MissingModelFile`` and ``DamagedModelFile`` (also for a pickle that would run code).
+    The file may be a ``state_dict``, a checkpoint of a trainer that contains one, or safetensors. If it is the first of
+    several parts, the others are read too. The prefixes of wrappers and ``generator.`` (specification A5) are removed
+    from names. Raise ``MissingModelFile`` and ``DamagedModelFile`` (also for a pickle that would run code).
     """
-    require_file(path)
+    tensors: dict[str, torch.Tensor] = {}
+    for part in parts_of(path):
+        require_file(part)
+        found = _state_dict(_load(part))
+        if not found:
+            raise DamagedModelFile(
+                "{file} contains something other than named tensors.",
+                remedy="Download the model again.",
+                file=part.name,
+            )
+        _require_plain(found, part)
+        tensors |= found
+    tensors = _without_wrapper(tensors)
+    # The rest of a network for adversarial training is the discriminator.
+    generator = {name: tensor for name, tensor in tensors.items() if name.startswith(_GAN_PREFIX)}
+    return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in (generator or tensors).items()}
+
+
+def _load(path: Path) -> object:
     try:
+        with path.open("rb") as file:
+            head = file.read(len(_POINTER))
+        if head == _POINTER:
+            raise DamagedModelFile(
+                "{file} is a pointer of Git LFS, not the file itself.",
+                remedy="Run git lfs pull in its folder, or download the file.",
+                file=path.name,
+            )
+        if head[8:10] == b'{"':  # after the length of the header
+            return load_file(path)
         # Only the zip format can be mapped; the older format of torch before 1.6 is read into memory.
-        loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except pickle.UnpicklingError as error:
+        if found := _FORBIDDEN_CLASS.search(str(error)):
+            raise DamagedModelFile(
+                "{file} contains an object of the class {name}, which could run code when opened.",
+                remedy="Save only the state_dict of the network, or download the model from a source you trust.",
+                file=path.name,
+                name=found[1],
+            ) from error
         raise DamagedModelFile(
             "{file} is not a plain weight file: it is damaged, or would run code when opened.",
             remedy="Do not use it; download the model again from a source you trust.",
@@ -52,14 +98,24 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
         ) from error
-    if not isinstance(loaded, dict) or not all(
-        isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in loaded.items()
-    ):
-        raise DamagedModelFile(
-            "{file} contains something other than named tensors.", remedy="Download the model again.", file=path.name
-        )
-    _require_plain(loaded, path)
-    return {name.removeprefix(_GAN_PREFIX): tensor for name, tensor in loaded.items()}
+
+
+def _state_dict(loaded: object) -> dict[str, torch.Tensor]:
+    """Return the named tensors in a loaded file, without what trainers add to them; empty if there are none."""
+    for _ in _NESTED:
+        if isinstance(loaded, dict):
+            loaded = next((loaded[name] for name in _NESTED if isinstance(loaded.get(name), dict)), loaded)
+    if not isinstance(loaded, dict) or not all(isinstance(name, str) for name in loaded):
+        return {}
+    tensors = {name: value for name, value in loaded.items() if isinstance(value, torch.Tensor)}
+    # Whole numbers count steps or averaged checkpoints.
+    return {name: tensor for name, tensor in tensors.items() if tensor.dim() or tensor.is_floating_point()}
+
+
+def _without_wrapper(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    while prefix := next((each for each in _WRAPPER_PREFIXES if all(name.startswith(each) for name in tensors)), None):
+        tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
+    return tensors
 
 
 def require_file(path: Path) -> None:

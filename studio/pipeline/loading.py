@@ -190,8 +190,7 @@ def load_synthesizer(
 
 
 def _is_small(checkpoint: Checkpoint, variant: str | None) -> bool:
-    files = (checkpoint.speech_lm_path(variant), checkpoint.folder / "flow.pt", checkpoint.folder / "hift.pt")
-    return sum(path.stat().st_size for path in files if path.is_file()) < _SMALL_MODEL_BYTES
+    return sum(path.stat().st_size for path in checkpoint.weight_files(variant)) < _SMALL_MODEL_BYTES
 
 
 def _voice_memory_bytes(device: torch.device) -> int:

@@ -136,7 +136,7 @@ class StageOpener:
 
         return self._fastest(
             "flow",
-            self._checkpoint.folder / "flow.pt",
+            self._checkpoint.flow_path,
             (Precision.BFLOAT16, Precision.INT8),
             lambda precision: load(precision, options.device),
             runner,
@@ -154,7 +154,7 @@ class StageOpener:
             mel = torch.from_numpy(self._clip.flow_mel[:_VOCODER_FRAMES]).t()
             return lambda vocoder: self._timed_vocoder(vocoder, mel)
 
-        path = self._checkpoint.folder / "hift.pt"
+        path = self._checkpoint.vocoder_path
         return self._fastest("vocoder", path, (Precision.BFLOAT16,), lambda precision: load(precision, device), runner)
 
     @property

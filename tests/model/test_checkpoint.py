@@ -22,6 +22,8 @@ from studio.errors import (
 )
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
+from studio.pipeline.loading import load_synthesizer
+from studio.pipeline.request import EngineOptions
 
 
 @pytest.fixture
@@ -171,6 +173,13 @@ def test_damaged_text_model_config_is_reported(folder: Path, config: str) -> Non
     (folder / "CosyVoice-BlankEN" / "config.json").write_text(config)
     with pytest.raises(StudioError, match=r"config\.json"):
         open_checkpoint(folder)
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
+def test_a_model_without_a_weight_file_is_reported_before_loading(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(MissingModelFile, match=f"{name} is missing"):
+        load_synthesizer(folder, EngineOptions())
 
 
 def test_front_end_key_depends_on_its_files(folder: Path) -> None:

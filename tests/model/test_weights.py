@@ -1,14 +1,18 @@
 """Weight files: no code is executed, and no tensor is silently ignored."""
 
+import argparse
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
+from studio.model.weight_files import weight_file
 from studio.model.weights import fold_weight_norm, load_weights, read_tensors
 
 
@@ -35,7 +39,7 @@ def test_a_pickle_with_code_is_refused_and_does_not_run(tmp_path: Path) -> None:
 
     path = tmp_path / "llm.pt"
     torch.save({"weight": Bomb()}, path)
-    with pytest.raises(DamagedModelFile, match="would run code"):
+    with pytest.raises(DamagedModelFile, match=r"(w|c)ould run code"):
         read_tensors(path)
     path.write_bytes(pickle.dumps(Bomb(), protocol=2))
     with pytest.raises(DamagedModelFile):
@@ -75,6 +79,64 @@ def test_both_file_formats_and_the_gan_prefix_are_read(tmp_path: Path, is_zip: b
     read = read_tensors(path)
     assert read.keys() == wanted.keys()
     assert all(torch.equal(read[name], wanted[name]) for name in wanted)
+
+
+Tensors = dict[str, torch.Tensor]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda plain: plain | {"epoch": 3, "step": 1200, "lr": 1e-5, "save_time": "2026-11-28", "conf": {"a": [1]}},
+        lambda plain: {"module": plain, "optimizer": {"state": {}}, "ds_config": {"zero": 1}, "epoch": 3},
+        lambda plain: {"state_dict": plain, "hyper_parameters": None},
+        lambda plain: {"model": {"module": plain}, "step": 1},
+        lambda plain: {f"module.{name}": tensor for name, tensor in plain.items()},
+        lambda plain: {f"module._orig_mod.{name}": tensor for name, tensor in plain.items()} | {"epoch": 3},
+        lambda plain: {f"module.{name}": tensor for name, tensor in plain.items()} | {"n_averaged": torch.tensor(5)},
+        lambda plain: (
+            {f"generator.{name}": tensor for name, tensor in plain.items()} | {"discriminator.a": torch.ones(2)}
+        ),
+    ],
+    ids=["epoch and step", "DeepSpeed", "Lightning", "nested", "DDP", "compiled", "averaged", "GAN"],
+)
+def test_checkpoints_of_trainers_are_read(tmp_path: Path, wrap: Callable[[Tensors], dict[str, object]]) -> None:
+    path, wanted = tmp_path / "llm.pt", tensors()
+    torch.save(wrap(wanted), path)
+    read = read_tensors(path)
+    assert read.keys() == wanted.keys()
+    assert all(torch.equal(read[name], wanted[name]) for name in wanted)
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "llm.safetensors"])
+def test_safetensors_are_read_under_either_name(tmp_path: Path, name: str) -> None:
+    wanted = tensors()
+    save_file(wanted, tmp_path / name)
+    path = weight_file(tmp_path, "llm")
+    assert path.name == name
+    read = read_tensors(path)
+    assert all(torch.equal(read[name], wanted[name]) for name in wanted)
+
+
+def test_weights_in_parts_are_read_together(tmp_path: Path) -> None:
+    wanted = tensors()
+    for at, (name, tensor) in enumerate(wanted.items(), 1):
+        save_file({name: tensor}, tmp_path / f"llm-{at:05}-of-{len(wanted):05}.safetensors")
+    path = weight_file(tmp_path, "llm")
+    assert read_tensors(path).keys() == wanted.keys()
+    (tmp_path / "llm-00002-of-00003.safetensors").unlink()
+    with pytest.raises(MissingModelFile, match="llm-00002-of-00003"):
+        read_tensors(path)
+
+
+def test_a_refusal_names_the_true_reason(tmp_path: Path) -> None:
+    path = tmp_path / "llm.pt"
+    torch.save({"weight": torch.ones(2), "args": argparse.Namespace(epoch=1)}, path)
+    with pytest.raises(DamagedModelFile, match=r"an object of the class argparse\.Namespace, which could run code"):
+        read_tensors(path)
+    path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    with pytest.raises(DamagedModelFile, match="pointer of Git LFS"):
+        read_tensors(path)
 
 
 def test_weights_of_the_right_type_are_mapped_not_copied(tmp_path: Path) -> None:

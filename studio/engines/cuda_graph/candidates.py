@@ -55,7 +55,7 @@ class CudaGraphCandidate(TorchCandidate):
 
         checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:
-            return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, self.precision, device)
+            return load_graphed_flow(checkpoint.flow_path, checkpoint.flow, self.precision, device)
         if self.stage is Stage.VOCODER:
             return graphed(checkpoint.load_vocoder(self.precision, device))
         return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=target.variant))

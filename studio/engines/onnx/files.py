@@ -72,7 +72,7 @@ def write_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, repor
 
 def _write_non_causal_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, report: Report) -> None:
     report(0, 1)
-    network = load_non_causal_network(checkpoint.folder / "flow.pt", checkpoint.flow)
+    network = load_non_causal_network(checkpoint.flow_path, checkpoint.flow)
     model = NonCausalFlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)
     step = non_causal_step_graph(model)
     digest = hashlib.sha256(step.SerializeToString()).hexdigest()
@@ -95,7 +95,7 @@ def halve_flow(folder: Path, precision: Precision) -> None:
 def _plain_flow(checkpoint: Checkpoint) -> FlowModel:
     """Load the plain layers: the packed ones of ``checkpoint.load_flow`` cannot be exported."""
     network = meta_init(lambda: build_network(checkpoint.flow))
-    path = checkpoint.folder / "flow.pt"
+    path = checkpoint.flow_path
     load_weights(network, read_tensors(path), file_name=path.name)
     return FlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)
 
@@ -110,7 +110,7 @@ def open_any_flow(
     if checkpoint.flow.length_regulator is None:
         return open_flow(folder, open_graph, blocks_at_once=blocks_at_once)
     NonCausalFlowShapes.read(folder)
-    network = load_non_causal_network(checkpoint.folder / "flow.pt", checkpoint.flow)
+    network = load_non_causal_network(checkpoint.flow_path, checkpoint.flow)
     return GraphNonCausalDecoder(
         GraphNonCausalModel(network, checkpoint.flow, open_graph(folder / FLOW_STEP)), precision
     )
@@ -145,7 +145,7 @@ def write_vocoder(checkpoint: Checkpoint, folder: Path, precision: Precision, re
 
 def plain_vocoder(checkpoint: Checkpoint) -> CausalHiFT | NonCausalHiFT:
     """Load the plain layers on the CPU."""
-    path = checkpoint.folder / "hift.pt"
+    path = checkpoint.vocoder_path
     network = load_vocoder(path, checkpoint.vocoder, Precision.FLOAT32, "cpu").network
     assert isinstance(network, CausalHiFT | NonCausalHiFT)
     return network
