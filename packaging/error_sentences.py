@@ -82,7 +82,7 @@ def _templates_of(text: ast.expr, constants: dict[str, str]) -> Iterator[str | N
             yield from _templates_of(orelse, constants)
         case ast.Name(id=name):
             yield constants.get(name)
-        case ast.Attribute(attr="problem" | "hint" | "full_message"):
+        case ast.Attribute(attr="problem" | "remedy" | "message"):
             pass
         case ast.BoolOp(values=values):
             for value in values:

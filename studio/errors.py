@@ -36,29 +36,21 @@ class StudioError(Exception):
 
     def __init__(self, problem: str | Message, *, remedy: str | Message = "", **facts: object) -> None:
         self.problem = problem if isinstance(problem, Message) else message(problem, **facts)
-        self.hint = remedy if isinstance(remedy, Message) else message(remedy, **facts)
-        super().__init__(self.message)
+        self.remedy = remedy if isinstance(remedy, Message) else message(remedy, **facts)
+        super().__init__(str(self.problem))
 
     @property
-    def message(self) -> str:
-        return str(self.problem)
-
-    @property
-    def remedy(self) -> str:
-        return str(self.hint)
-
-    @property
-    def full_message(self) -> Message:
-        """The problem and the hint."""
-        if not self.hint.template:
+    def message(self) -> Message:
+        """The problem and the remedy."""
+        if not self.remedy.template:
             return self.problem
-        return Message("{problem} {hint}", {"problem": self.problem, "hint": self.hint})
+        return Message("{problem} {remedy}", {"problem": self.problem, "remedy": self.remedy})
 
     def __str__(self) -> str:
-        return str(self.full_message)
+        return str(self.message)
 
     def to_record(self) -> ErrorRecord:
-        return (self.code, self.problem, self.hint)
+        return (self.code, self.problem, self.remedy)
 
 
 type_of_code: dict[str, type[StudioError]] = {}

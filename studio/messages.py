@@ -84,7 +84,8 @@ def _normalized(fact: object) -> Fact:
     if isinstance(fact, OSError):
         return _reason(fact)
     if isinstance(fact, BaseException):
-        return getattr(fact, "full_message", None) or str(fact) or type(fact).__name__
+        whole = getattr(fact, "message", None)
+        return whole if isinstance(whole, Message) else str(fact) or type(fact).__name__
     if isinstance(fact, numbers.Real):  # includes NumPy scalars
         return int(fact) if isinstance(fact, numbers.Integral) else float(fact)
     if isinstance(fact, list | tuple):

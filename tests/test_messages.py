@@ -73,18 +73,18 @@ def test_reasons_of_system_errors(error: Exception, said: str) -> None:
     assert str(message("({reason})", reason=error)) == f"({said})"
 
 
-def test_an_error_as_a_fact_includes_its_hint() -> None:
+def test_an_error_as_a_fact_includes_its_remedy() -> None:
     inner = CannotWrite("{path} is write-protected.", remedy="Choose another name.", path="a")
     outer = UnreadableScript("Row {number}: {reason}", number=3, reason=inner)
     assert outer.message == "Row 3: a is write-protected. Choose another name."
-    assert outer.problem.facts["reason"] == inner.full_message
+    assert outer.problem.facts["reason"] == inner.message
 
 
 def test_an_error_can_be_pickled_with_its_facts() -> None:
     error = CannotWrite("{path} cannot be written.", remedy="Look at {path}.", path=Path("a") / "b")
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
     assert type(copy) is CannotWrite
-    assert (copy.problem, copy.hint) == (error.problem, error.hint)
+    assert (copy.problem, copy.remedy) == (error.problem, error.remedy)
     assert copy.problem.text(lambda template: template.upper().replace("{PATH}", "{path}")) == (
         f"{Path('a') / 'b'} CANNOT BE WRITTEN."
     )

@@ -151,7 +151,7 @@ def test_an_invalid_value_is_an_error_and_changes_nothing(path: Path, setting: S
     settings = Settings(path)
     with pytest.raises(UnusableSetting, match="is not a valid value of") as caught:
         settings.change({COLOUR_SCHEME: "dark", setting: value})
-    assert caught.value.remedy
+    assert str(caught.value.remedy)
     assert settings[COLOUR_SCHEME] == "system"
     assert not path.exists()
 
@@ -178,7 +178,7 @@ def test_a_damaged_file_is_renamed_and_reported(path: Path, content: bytes) -> N
     settings = Settings(path)
     (complaint,) = settings.complaints
     assert "The settings file is damaged" in complaint.message
-    assert "settings.json.damaged" in complaint.remedy
+    assert "settings.json.damaged" in str(complaint.remedy)
     assert settings[LANGUAGE] == "system"
     settings[LANGUAGE] = "en"
     assert Settings(path)[LANGUAGE] == "en"
@@ -205,7 +205,7 @@ def test_a_file_that_cannot_be_renamed_is_reported_as_it_is(path: Path, monkeypa
 
     monkeypatch.setattr(Path, "replace", refuse)
     (complaint,) = Settings(path).complaints
-    assert "Repair" in complaint.remedy
+    assert "Repair" in str(complaint.remedy)
     assert path.read_bytes() == b"{"
 
 
@@ -270,7 +270,7 @@ def test_any_file_content_is_validated(setting: Setting[Any], value: object) -> 
         kept = setting.checked(value)
         assert setting.checked(kept) == kept
     except UnusableSetting as error:
-        remedy = error.remedy
+        remedy = str(error.remedy)
     assert remedy
 
 

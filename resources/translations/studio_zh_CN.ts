@@ -4525,8 +4525,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>“{written}”含有标签，词典不会改动标签。</translation>
     </message>
     <message>
-        <source>{problem} {hint}</source>
-        <translation>{problem}{hint}</translation>
+        <source>{problem} {remedy}</source>
+        <translation>{problem}{remedy}</translation>
     </message>
     <message>
         <source>Check whether this network requires a login, or choose another source (Settings, Models).</source>

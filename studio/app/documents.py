@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.app.background import run_in_thread
-from studio.app.error_text import error_hint, error_message, words_of
+from studio.app.error_text import error_message, error_remedy, words_of
 from studio.app.session import Session
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.dialogs import ask, choose_file, default_folder
@@ -346,7 +346,7 @@ class Documents(QObject):
     def _error_box(self, error: StudioError) -> QMessageBox:
         note_shown(error)
         box = QMessageBox(QMessageBox.Icon.Warning, "", error_message(error), parent=self._window)
-        box.setInformativeText(error_hint(error))
+        box.setInformativeText(error_remedy(error))
         return box
 
     async def _ask(

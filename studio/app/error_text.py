@@ -10,7 +10,7 @@ from studio.messages import Message
 
 _CONTEXT = "Errors"
 # Chinese has no space between sentences.
-_BOTH = QT_TRANSLATE_NOOP("Errors", "{problem} {hint}")
+_BOTH = QT_TRANSLATE_NOOP("Errors", "{problem} {remedy}")
 
 
 def words_of(message: Message) -> str:
@@ -21,14 +21,14 @@ def error_message(error: StudioError) -> str:
     return words_of(error.problem)
 
 
-def error_hint(error: StudioError) -> str:
-    """Return the hint of an error; empty if there is none."""
-    return words_of(error.hint)
+def error_remedy(error: StudioError) -> str:
+    """Return the remedy of an error; empty if there is none."""
+    return words_of(error.remedy)
 
 
 def format_error(error: StudioError) -> str:
-    """Return the problem and the hint."""
-    return words_of(error.full_message)
+    """Return the problem and the remedy."""
+    return words_of(error.message)
 
 
 def unexpected_error(error: BaseException) -> InternalError:

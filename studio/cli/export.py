@@ -338,7 +338,7 @@ def _summary_error(errors: Mapping[int, StudioError], num_lines: int) -> StudioE
     number, first = next(iter(errors.items()))
     return type(first)(
         "{count} of {total} lines failed; line {number}: {reason}",
-        remedy=first.hint,
+        remedy=first.remedy,
         count=len(errors),
         total=num_lines,
         number=number,

@@ -225,7 +225,7 @@ def _shown_on(line: ProgressLine) -> OnProgress:
     def show(progress: Progress) -> None:
         if progress.phase in (Phase.WAITING, Phase.LISTING) and progress.error is not None:
             action = "Retrying" if progress.phase is Phase.WAITING else f"Trying {progress.source}"
-            sentence = f"{progress.error.message} {action}."
+            sentence = f"{progress.error.problem} {action}."
             if sentence not in shown:
                 shown.add(sentence)
                 line.say(sentence)

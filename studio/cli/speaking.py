@@ -233,7 +233,7 @@ def warn_of_language(model_name: str, texts: Mapping[str, str], line: ProgressLi
     if len(foreign) > len(names):
         names.append(f"{len(foreign) - len(names)} more")
     where = f": {', '.join(names)}" if len(texts) > 1 else ""
-    line.say(f"{language_error(model_name).message} Speech in another language is unintelligible{where}.")
+    line.say(f"{language_error(model_name).problem} Speech in another language is unintelligible{where}.")
     helpful = models_speaking(set(foreign.values()))
     if helpful:
         line.say(

@@ -146,7 +146,7 @@ def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             FindingKind.VOICE if isinstance(first[text], VoiceNotFound) else FindingKind.LINE,
-            first[text].full_message,
+            first[text].message,
             tuple(found),
             first[text],
         )

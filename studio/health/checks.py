@@ -282,7 +282,7 @@ def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
             inputs=len(device_names("input")),
         )
     except StudioError as error:
-        return Check(message("sound device"), CheckVerdict.LIMITED, error.problem, error.hint)
+        return Check(message("sound device"), CheckVerdict.LIMITED, error.problem, error.remedy)
     return Check(message("sound device"), CheckVerdict.FINE, found)
 
 
@@ -319,7 +319,7 @@ def check_models(machine: MachineFacts) -> Iterator[Check]:
 def _check_model(status: ModelStatus, gpu: Gpu | None) -> Check:
     subject = message("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
-        return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
+        return Check(subject, CheckVerdict.LIMITED, error.problem, error.remedy)
     assert status.folder is not None, "a loadable model is in a folder"
     if status.is_recognizer:
         return Check(subject, CheckVerdict.FINE, message("speech recogniser, {folder}", folder=status.folder))
@@ -328,7 +328,7 @@ def _check_model(status: ModelStatus, gpu: Gpu | None) -> Check:
         found = message("{generation}, {folder}", generation=generation.title, folder=status.folder)
         plans = () if gpu is None else _memory_plans(generation, settings, status.folder, gpu)
     except StudioError as error:
-        return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
+        return Check(subject, CheckVerdict.LIMITED, error.problem, error.remedy)
     if gpu is None or not plans:
         return Check(subject, CheckVerdict.FINE, found)
     return _check_memory_plans(subject, found, plans, gpu)
@@ -368,7 +368,7 @@ def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
     try:
         voices = open_library().voices()
     except StudioError as error:
-        return Check(subject, CheckVerdict.LIMITED, error.problem, error.hint)
+        return Check(subject, CheckVerdict.LIMITED, error.problem, error.remedy)
     missing = sum(not os.path.isfile(voice.clip) for voice in voices)
     if missing:
         found = message("{missing} of {all} voices have no recording", missing=missing, all=len(voices))

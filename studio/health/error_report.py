@@ -23,7 +23,7 @@ def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe
     facts = {
         "error": error.code,
         "happened": without_facts(error.problem),
-        "remedy": without_facts(error.hint),
+        "remedy": without_facts(error.remedy),
         "program": f"Timbre Studio {studio.__version__}, {origin_text()}",
         "system": platform.platform(),
         "versions": f"Python {platform.python_version()}, {library_versions(_LIBRARIES)}",

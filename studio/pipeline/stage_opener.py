@@ -111,7 +111,7 @@ class StageOpener:
             try:
                 speech_lm = self._load_speech_lm(precision)
             except UnsupportedPrecision as error:
-                remarks.append(f"{precision.value} refused: {error.message}")
+                remarks.append(f"{precision.value} refused: {error.problem}")
                 continue
             report = report or self._compare_speech_lm(speech_lm, precision, facts)
             if report.is_good_enough(precision):

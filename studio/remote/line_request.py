@@ -40,7 +40,7 @@ class LineRequest(ResumableRequest):
                 try:
                     return await attempt()
                 except TooManyRequests as error:
-                    await asyncio.sleep(float(error.hint.facts.get("seconds", 1)))  # type: ignore[arg-type]
+                    await asyncio.sleep(float(error.remedy.facts.get("seconds", 1)))  # type: ignore[arg-type]
                 except SpeechDiffers as error:
                     raise line_lost(self._host, self._if_different) from error
                 except Interrupted as interruption:

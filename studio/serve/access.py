@@ -189,7 +189,7 @@ async def _refuse(error: StudioError, scope: Scope, receive: Receive, send: Send
     if scope["type"] == "websocket":
         with contextlib.suppress(OSError):
             await receive()
-            await send({"type": "websocket.close", "code": _CLOSED_FOR_POLICY, "reason": error.message})
+            await send({"type": "websocket.close", "code": _CLOSED_FOR_POLICY, "reason": str(error.problem)})
         return
     response = error_response(error)
     if isinstance(error, WrongToken):

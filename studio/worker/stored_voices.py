@@ -63,7 +63,7 @@ def convert_spk2info(
 
 def _reason(name: str, error: BadVoiceFile | UnicodeError) -> Message:
     if isinstance(error, BadVoiceFile):
-        return error.full_message
+        return error.message
     return message("The transcript of the stored voice {name} is damaged.", name=name)
 
 

@@ -36,7 +36,9 @@ def test_an_exception_in_a_slot_is_reported_and_logged_once(
     done: list[bool] = []
     QTimer.singleShot(20, lambda: done.append(True))
     bench.until(lambda: done)
-    assert [(error.code, error.message) for error in told] == [("internal-error", "Unexpected error: 'Aunt Mary'.")]
+    assert [(error.code, str(error.problem)) for error in told] == [
+        ("internal-error", "Unexpected error: 'Aunt Mary'.")
+    ]
     assert caplog.text.count("Traceback") == 1
     assert "in fail" in caplog.text
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QLocale
 
-from studio.app.error_text import error_hint, error_message, format_error
+from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.models.model_text import progress_text
 from studio.app.translation import use_language
 from studio.audio.encoding import encoding_named
@@ -65,7 +65,7 @@ def test_an_error_is_translated(qapp: Any, chinese: None) -> None:
         "{path} cannot be written ({reason}).", remedy="Choose another folder.", path="a/{b}.wav", reason=denied
     )
     assert format_error(error) == "无法写入 a/{b}.wav（没有权限）。请选择其他文件夹。"
-    assert (error_message(error), error_hint(error)) == ("无法写入 a/{b}.wav（没有权限）。", "请选择其他文件夹。")
+    assert (error_message(error), error_remedy(error)) == ("无法写入 a/{b}.wav（没有权限）。", "请选择其他文件夹。")
     use_language(qapp, QLocale("en_US"))
     assert format_error(error) == "a/{b}.wav cannot be written (permission denied). Choose another folder."
 

@@ -492,4 +492,4 @@ def test_a_missing_library_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
     with pytest.raises(NoAudioDevice, match="PortAudio library is missing") as caught:
         BufferedOutput(RATE, open_output=open_default)
-    assert "libportaudio2" in caught.value.remedy
+    assert "libportaudio2" in str(caught.value.remedy)

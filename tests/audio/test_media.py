@@ -181,7 +181,7 @@ def test_a_stalled_program_is_killed(pretended, tmp_path: Path, monkeypatch: pyt
     program = pretended("time.sleep(600)")
     with pytest.raises(UnreadableClip, match=r"stopped responding while reading memo\.m4a") as caught:
         list(read_with_ffmpeg(program, tmp_path / "memo.m4a"))
-    assert "WAV, FLAC or MP3" in caught.value.remedy
+    assert "WAV, FLAC or MP3" in str(caught.value.remedy)
 
 
 @posix

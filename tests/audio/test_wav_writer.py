@@ -157,7 +157,7 @@ def test_unusable_targets_are_reported(tmp_path: Path, monkeypatch: pytest.Monke
         AudioWriter(tmp_path / "none" / "a.wav", RATE)
     with pytest.raises(CannotWrite, match=r"\.m4a is not a supported audio format") as caught:
         AudioWriter(tmp_path / "a.m4a", RATE)
-    assert ".wav, .flac, .ogg, .mp3" in caught.value.remedy
+    assert ".wav, .flac, .ogg, .mp3" in str(caught.value.remedy)
     with pytest.raises(CannotWrite, match="cannot be written"):
         AudioWriter(tmp_path / ("long" * 100 + ".wav"), RATE)
     with pytest.raises(CannotWrite, match="a file without a suffix"):

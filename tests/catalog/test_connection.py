@@ -73,7 +73,7 @@ def test_an_unusable_proxy_raises(place: Any, kind: SourceKind, address: str, mo
     monkeypatch.setenv("all_proxy", address)
     with pytest.raises(SourceUnreachable, match="proxy type is not supported") as caught:
         place.installation(kind).run()
-    assert "HTTPS_PROXY" in caught.value.remedy
+    assert "HTTPS_PROXY" in str(caught.value.remedy)
     assert place.hub.asked == []
 
 
@@ -86,7 +86,7 @@ def test_an_unusable_certificate_file_raises(
     network._trusted_certificates.cache_clear()
     with pytest.raises(SourceUnreachable, match="trusted certificate file") as caught:
         secure_place.installation().run()
-    assert "SSL_CERT_FILE" in caught.value.remedy
+    assert "SSL_CERT_FILE" in str(caught.value.remedy)
 
 
 def test_an_unusable_all_proxy_is_ignored_if_others_are_set(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def test_the_second_source_is_used_after_one_failure_of_the_first(place: Any, se
     assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]
     trying = next(progress for progress in place.seen if progress.error is not None)
     assert (trying.phase, trying.source) == (Phase.LISTING, f"127.0.0.1:{second.port}")
-    assert "127.0.0.1" in trying.error.message
+    assert "127.0.0.1" in str(trying.error.problem)
     assert {progress.source for progress in place.received} == {f"127.0.0.1:{second.port}"}
 
 

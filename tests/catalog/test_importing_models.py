@@ -128,7 +128,7 @@ def test_an_impossible_export_target_fails_before_copying(
     monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull, match=r"0 MB are free in") as caught:
         export_to(tmp_path / "model.zip")
-    assert "choose another folder" in caught.value.remedy
+    assert "choose another folder" in str(caught.value.remedy)
     assert copied == []
 
 

@@ -63,7 +63,7 @@ def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("studio.audio.files.FileIO", full)
     with pytest.raises(DiskFull, match="cannot be stored in") as caught:
         kept.synthesize_waveform(ITEMS[0])
-    assert str(tmp_path) in caught.value.message
+    assert str(tmp_path) in str(caught.value.problem)
     assert list(tmp_path.iterdir()) == []
 
 

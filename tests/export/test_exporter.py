@@ -287,7 +287,7 @@ def test_foreign_files_are_not_replaced_without_permission(export: Export) -> No
     (export.target / NAMES[2]).write_bytes(b"my own recording")
     with pytest.raises(CannotWrite, match=r"003 Anna .* already exists in .*") as caught:
         export()
-    assert "allow overwriting these files" in caught.value.remedy
+    assert "allow overwriting these files" in str(caught.value.remedy)
     assert export.source.spoken_texts == []
     assert export.files() == [NAMES[2]]
     export(replaces_files=True)

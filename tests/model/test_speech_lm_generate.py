@@ -179,8 +179,8 @@ def test_a_sequence_beyond_the_model_is_refused_before_anything_is_computed() ->
     assert len(list(speech_lm.generate(fits, GreedySampler()))) == 60 - prefix
     with pytest.raises(SequenceTooLong) as caught:
         speech_lm.generate(replace(fits, max_tokens=61 - prefix), GreedySampler())
-    assert "61 tokens; the limit of the model is 60" in caught.value.message
-    assert "shorter" in caught.value.remedy
+    assert "61 tokens; the limit of the model is 60" in str(caught.value.problem)
+    assert "shorter" in str(caught.value.remedy)
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def test_missing_unknown_and_misshapen_tensors_are_named(tensors: dict[str, torc
     with pytest.raises(WrongTensors) as caught:
         load_speech_lm(save(tensors, tmp_path), CONFIG)
     for complaint in ("missing: speech_embedding.weight", "unknown: llm.model.model.layers.6.", "(3, 3) instead of"):
-        assert complaint in caught.value.message
+        assert complaint in str(caught.value.problem)
 
 
 def test_missing_and_truncated_files_are_reported(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:

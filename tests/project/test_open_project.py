@@ -362,7 +362,7 @@ def test_invalid_content_is_an_error(project: Project, drafts: Path, tmp_path: P
     with pytest.raises(StudioError) as caught:
         Project.open(tmp_path / "a.timbre", drafts)
     assert caught.value.code == "unreadable-project"
-    assert "a.timbre is damaged" in caught.value.message
+    assert "a.timbre is damaged" in str(caught.value.problem)
     assert {path.stem for path in drafts.glob("*.draft")} == {project.draft_path.stem}
 
 
@@ -384,7 +384,7 @@ def test_files_with_random_damage_open_or_are_errors(data: st.DataObject) -> Non
         try:
             Project.open(folder / "a.timbre", folder / "d").close()
         except StudioError as error:
-            remedy = error.remedy
+            remedy = str(error.remedy)
         assert remedy
         assert list((folder / "d").iterdir()) == []
 

@@ -238,7 +238,7 @@ def test_a_damaged_draft_is_reported_once_and_kept(drafts: Path) -> None:
     (error,) = told
     assert str(error).startswith("Unsaved work is damaged")
     kept = project.draft_path.with_suffix(".damaged")
-    assert str(kept) in error.remedy
+    assert str(kept) in str(error.remedy)
     assert kept.read_bytes() == whole[:5000]
 
 

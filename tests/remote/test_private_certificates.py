@@ -42,7 +42,7 @@ def test_an_unknown_authority_is_said_without_further_attempts(
     monkeypatch.setattr("studio.remote.line_request._RETRY_SECONDS", (1000.0,))
     with pytest.raises(ServerUnreachable, match="does not trust") as raised:
         probe(address, None)
-    assert "SSL_CERT_FILE" in raised.value.remedy
+    assert "SSL_CERT_FILE" in str(raised.value.remedy)
 
     async def speak() -> None:
         async with WorkerClient(Path("unused"), start_worker=lambda: RemoteWorker(address)) as client:

@@ -74,7 +74,7 @@ def test_a_killed_worker_is_replaced(logs: Path) -> None:
 
     with pytest.raises(WorkerDied, match="SIGKILL, possibly out of memory") as raised:
         run(work)
-    assert str(logs) in raised.value.remedy
+    assert str(logs) in str(raised.value.remedy)
 
     async def between(client: WorkerClient, workers: Workers) -> None:
         assert await heard(client, "one two") == 2

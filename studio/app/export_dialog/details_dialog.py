@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.error_text import error_hint, error_message, format_error
+from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.export_dialog.task_text import figures_text, phase_text
 from studio.app.translation import join_sentences
@@ -165,7 +165,7 @@ class ResultPage(QWidget):
                 details.append(self.tr("If you export the others, these lines are missing from the joined file."))
             return self.tr("%n line(s) could not be spoken", "", num_failed), join_sentences(details)
         if task.error is not None:
-            return error_message(task.error), error_hint(task.error)
+            return error_message(task.error), error_remedy(task.error)
         if task.result is None:
             kept = self.tr("Finished files are kept; the next export continues from there.")
             return self.tr("Export cancelled"), kept

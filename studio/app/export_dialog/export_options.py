@@ -239,7 +239,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
         length_of = {each.item.key: each.take.audio_seconds for each in order.lines if each.take is not None}
         check_space(plan, seconds_of=lambda item: length_of.get(item.key), takes_folder=project.draft_path)
     except StudioError as error:
-        findings.insert(0, Finding(FindingKind.FOLDER, error.full_message, error=error))
+        findings.insert(0, Finding(FindingKind.FOLDER, error.message, error=error))
     return ExportCheck(tuple(findings), foreign, found)
 
 

@@ -144,7 +144,7 @@ async def import_spk2info(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
             except StudioError as error:
-                created.refused.append(error.full_message)
+                created.refused.append(error.message)
             else:
                 created.voices.append(addition.voice)
     return created

@@ -114,4 +114,4 @@ def join_sentences(first: str, second: str = "") -> str:
     """Join translated sentences. There is no space between them in Chinese."""
     if not second:
         return first
-    return QCoreApplication.translate("Errors", "{problem} {hint}").format(problem=first, hint=second)
+    return QCoreApplication.translate("Errors", "{problem} {remedy}").format(problem=first, remedy=second)

@@ -142,7 +142,7 @@ def test_several_files_become_voices_without_dialogs(
     ]
     qtbot.waitUntil(lambda: bool(errors))
     assert errors[0].message == "1 of 4 files could not be imported."
-    assert "broken.mp3 is not a readable audio file" in errors[0].remedy
+    assert "broken.mp3 is not a readable audio file" in str(errors[0].remedy)
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == [])
 
