@@ -68,7 +68,7 @@ from studio.project.project import Project
 from studio.project.takes import TakeParameters
 from studio.setting_kinds import Page
 from studio.settings_store import Settings
-from studio.system.installation import how_to_read_media
+from studio.system.installation import media_hint
 from studio.take_checks.records import Difference, DifferenceKind, TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 from studio.take_checks.service import TakeCheckService
@@ -481,7 +481,7 @@ def _health() -> HealthReport:
                 message("audio formats"),
                 CheckVerdict.LIMITED,
                 message("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not"),
-                how_to_read_media(),
+                media_hint(),
             ),
         )
     )

@@ -15,7 +15,7 @@ from studio.app.checking.review import ReviewController
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_controller import EnginesController
-from studio.app.engines.trial_yielding import TrialYielding
+from studio.app.engines.trial_pauser import TrialPauser
 from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
@@ -48,7 +48,7 @@ class DeferredParts(QObject):
         self.pronunciation = Pronunciation(session, window)
         self.models = ModelsController(session, window.dialogs, notices, window.status, window)
         self.engines = EnginesController(session.bridge, window)
-        self.trial_yielding = TrialYielding(session, window)
+        self.trial_pauser = TrialPauser(session, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.take_dialogs = TakeDialogs(session, actions, window.takes, window)
         self.length_notices = LengthNotices(session, notices, window)

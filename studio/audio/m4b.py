@@ -21,7 +21,7 @@ from studio.audio.media import NO_CONSOLE, find_ffmpeg
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite
 from studio.storage.atomic_file import atomic_path
-from studio.system.installation import how_to_read_media
+from studio.system.installation import media_hint
 
 M4B_SUFFIX = ".m4b"
 BIT_RATE = 96_000  # transparent for mono speech in AAC-LC
@@ -213,7 +213,7 @@ class _FfmpegBook:
             raise CannotWrite(
                 "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
                 remedy="{how} Or export WAV, FLAC or MP3.",
-                how=how_to_read_media(),
+                how=media_hint(),
             )
         self._part = part
         self._folder = tempfile.TemporaryDirectory(prefix="timbre-")

@@ -25,7 +25,7 @@ import numpy as np
 
 from studio.audio.resampling import Samples
 from studio.errors import ClipTooLong, UnreadableClip
-from studio.system.installation import how_to_read_media
+from studio.system.installation import media_hint
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
@@ -75,7 +75,7 @@ def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
                 remedy="{how} Or save the audio as WAV, FLAC or MP3.",
                 suffix=path.suffix,
                 file=path.name,
-                how=how_to_read_media(),
+                how=media_hint(),
             ) from error
         raise _not_a_sound_file(path) from error
     yield from _read_with_pyav(path)

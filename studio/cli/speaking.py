@@ -24,7 +24,7 @@ from studio.cli.command_context import CommandContext
 from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_destination
 from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
-from studio.export.line_checks import LineCheck, LineRetries, SpokenLine
+from studio.export.line_checks import LineCheck, LineRetries, UtteredLine
 from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
@@ -159,7 +159,7 @@ class CheckedDelivery:
         """Use ``begin`` for the first take. The audio of the best one is in the file at the end."""
         results: dict[int, OutputResult] = {}
 
-        async def speak(seed: int) -> SpokenLine:
+        async def speak(seed: int) -> UtteredLine:
             is_first, chunks = not results, list[Samples]()
             if not is_first:
                 self._line.say("The check found problems; trying again.")
@@ -173,7 +173,7 @@ class CheckedDelivery:
             sink = OutputSink(self._destination, self._description, self._context, self._line)
             result = results[seed] = await sink.deliver(start)
             samples = np.concatenate([np.zeros(0, np.float32), *chunks])
-            return SpokenLine(self._spoken(seed), Waveform(samples, result.report.sample_rate), result.report)
+            return UtteredLine(self._spoken(seed), Waveform(samples, result.report.sample_rate), result.report)
 
         queue = self._context.open_checks()
         try:

@@ -45,7 +45,7 @@ class LineCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenLine:
+class UtteredLine:
     """Audio of a request, with its report."""
 
     request: SynthesisRequest
@@ -74,7 +74,7 @@ class LineRetries:
     def policy(self) -> CheckPolicy:
         return self._policy
 
-    async def check(self, spoken: SpokenLine) -> TakeCheck:
+    async def check(self, spoken: UtteredLine) -> TakeCheck:
         request = CheckRequest(
             samples=spoken.waveform.samples,
             sample_rate=spoken.waveform.sample_rate,
@@ -100,9 +100,9 @@ class LineRetries:
         )
         return await asyncio.wrap_future(self._service.submit(request))
 
-    async def speak(self, seed: int, speak: Callable[[int], Awaitable[SpokenLine]]) -> tuple[SpokenLine, LineCheck]:
+    async def speak(self, seed: int, speak: Callable[[int], Awaitable[UtteredLine]]) -> tuple[UtteredLine, LineCheck]:
         """Speak with ``seed``, and again with seeds derived from it, until a take is good enough. Return the best one."""
-        takes: list[SpokenLine] = []
+        takes: list[UtteredLine] = []
         checks: list[TakeCheck] = []
         while not checks or self._policy.wants_retry(checks[-1], len(checks) - 1):
             takes.append(await speak(retry_seed(seed, len(takes))))

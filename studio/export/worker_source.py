@@ -14,7 +14,7 @@ import numpy as np
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import OutOfMemory, StudioError, WorkerDied
-from studio.export.line_checks import LineCheck, LineRetries, SpokenLine, StoredChecks
+from studio.export.line_checks import LineCheck, LineRetries, StoredChecks, UtteredLine
 from studio.export.speech_source import ExportItem
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, SynthesisRequest
@@ -134,7 +134,7 @@ class WorkerSource:
         if self._checker is None:
             return (await self._speak_once(key, self._requests[key], in_batch=in_batch)).waveform
 
-        async def speak(seed: int) -> SpokenLine:
+        async def speak(seed: int) -> UtteredLine:
             request = self._requests[key]
             if seed != request.seed:
                 request = replace(request, seed=seed, known_tokens=())
@@ -144,7 +144,7 @@ class WorkerSource:
         self._stored_checks.put(key, line)
         return best.waveform
 
-    async def _speak_once(self, key: str, request: SynthesisRequest, *, in_batch: bool) -> SpokenLine:
+    async def _speak_once(self, key: str, request: SynthesisRequest, *, in_batch: bool) -> UtteredLine:
         chunks: list[Samples] = []
         num_samples = 0
 
@@ -162,7 +162,7 @@ class WorkerSource:
         if report.odd_lengths and self._checker is None:
             self.odd_lengths[key] = report.odd_lengths
         waveform = Waveform(np.concatenate([np.zeros(0, np.float32), *chunks]), report.sample_rate)
-        return SpokenLine(request, waveform, report)
+        return UtteredLine(request, waveform, report)
 
     async def _load(self) -> None:
         """Load the model once. After a failure, raise the same error for each line."""

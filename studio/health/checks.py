@@ -40,7 +40,7 @@ from studio.model.official_yaml import Document
 from studio.model.weight_files import weight_file
 from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
-from studio.system.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
+from studio.system.installation import gpu_torch_hint, media_hint, origin_text, repair_hint
 from studio.voices.library import VoiceLibrary
 
 _MEBIBYTE = 1 << 20
@@ -179,14 +179,14 @@ def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
         finding = message("{gpu}; the installed PyTorch does not support {name}", gpu=found, name=first.name)
         return Check(subject, CheckVerdict.LIMITED, finding, fitting_build(first))
     if not engines.gpus:
-        remedy = newer_driver(engines.torch, gpu.driver) or how_to_use_card()
+        remedy = newer_driver(engines.torch, gpu.driver) or gpu_torch_hint()
         return Check(subject, CheckVerdict.LIMITED, message("{gpu}; not usable by PyTorch", gpu=found), remedy)
     if not has_cuda_13(gpu.driver) and (engines.gpus[0].compute_capability or TURING) >= TURING:
         return Check(
             subject,
             CheckVerdict.LIMITED,
             message("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
-            message("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
+            message("Update the NVIDIA driver to 580 or later. {then}", then=gpu_torch_hint()),
         )
     return Check(subject, CheckVerdict.FINE, found)
 
@@ -295,11 +295,11 @@ def check_media() -> Check:
     program = find_ffmpeg()
     if program is None:
         found = message("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not")
-        return Check(subject, CheckVerdict.LIMITED, found, how_to_read_media())
+        return Check(subject, CheckVerdict.LIMITED, found, media_hint())
     version = ffmpeg_version(program)
     if version is None:
         found = message("m4a, mp4 and webm are not supported: ffmpeg is installed but does not start")
-        return Check(subject, CheckVerdict.LIMITED, found, how_to_read_media())
+        return Check(subject, CheckVerdict.LIMITED, found, media_hint())
     return Check(subject, CheckVerdict.FINE, message("all formats are supported (ffmpeg {version})", version=version))
 
 

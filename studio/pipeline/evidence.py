@@ -33,7 +33,7 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenSentence:
+class UtteredSentence:
     """A generated sentence and its place in the audio of the request."""
 
     generation: Generation
@@ -50,12 +50,12 @@ class EvidenceReader:
     tokenizer: TextTokenizer
     silent_tokens: Collection[int]
     token_seconds: float
-    sentences: list[SpokenSentence] = field(default_factory=list)
+    sentences: list[UtteredSentence] = field(default_factory=list)
 
     def read(self) -> tuple[SentenceEvidence, ...]:
         return tuple(self._evidence(sentence) for sentence in self.sentences)
 
-    def _evidence(self, sentence: SpokenSentence) -> SentenceEvidence:
+    def _evidence(self, sentence: UtteredSentence) -> SentenceEvidence:
         generation = sentence.generation
         tokens, request = generation.tokens, generation.request
         kept = kept_by_silence_filter(tokens, self.silent_tokens)

@@ -17,7 +17,7 @@ from studio.audio.time_stretch import TimeStretch
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
-from studio.pipeline.evidence import SpokenSentence
+from studio.pipeline.evidence import UtteredSentence
 from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start, spare_seconds
 from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.request import AudioChunk
@@ -163,7 +163,7 @@ class SpeechStream:
     speech_lm_seconds: float = 0.0
     num_speech_tokens: int = 0
     spoken_text: list[str] = field(default_factory=list)
-    spoken_sentences: list[SpokenSentence] = field(default_factory=list)
+    spoken_sentences: list[UtteredSentence] = field(default_factory=list)
     _known: deque[SentenceTask] = field(default_factory=deque)
     _num_parts: int = 0
     _reported_start: float | None = None
@@ -212,7 +212,7 @@ class SpeechStream:
         finally:
             self._record_part(part)
         if (generation := part.feed.generation) is not None:
-            self.spoken_sentences.append(SpokenSentence(generation, started, self.audio_seconds))
+            self.spoken_sentences.append(UtteredSentence(generation, started, self.audio_seconds))
 
     def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:
         stretch = TimeStretch(self.options.speed, self._sample_rate)

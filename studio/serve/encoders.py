@@ -19,7 +19,7 @@ import soxr
 from studio.audio.encoding import FLAC_16, OPUS, WAV_16, SoundEncoding
 from studio.audio.resampling import Samples
 from studio.errors import BadRequest
-from studio.system.installation import how_to_read_media
+from studio.system.installation import media_hint
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
@@ -86,7 +86,7 @@ class AacEncoder:
             raise BadRequest(
                 "AAC needs PyAV, which is not installed here.",
                 remedy="Request mp3, opus, flac, wav or pcm. {how}",
-                how=how_to_read_media(),
+                how=media_hint(),
             ) from error
         self._file = _GrowingFile()
         self._container: OutputContainer = av.open(self._file, "w", format="adts")

@@ -36,7 +36,7 @@ def repair_hint() -> Message:
     return message("Run the set-up again: python3 packaging/run.py.")
 
 
-def how_to_use_card() -> Message:
+def gpu_torch_hint() -> Message:
     """Return the hint for a PyTorch that does not use the GPU."""
     if _is_frozen():
         return message(
@@ -47,7 +47,7 @@ def how_to_use_card() -> Message:
     return message("Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.")
 
 
-def how_to_read_media() -> Message:
+def media_hint() -> Message:
     """Return the hint for adding support for m4a, mp4 and webm."""
     if sys.platform == "win32":
         program = message("Install ffmpeg (winget install ffmpeg) and start this program again.")

@@ -48,10 +48,10 @@ class SoundCard:
         self.ask(64)
         return self
 
-    def ask(self, num_samples: int, *, has_run_dry: bool = False) -> Samples:
+    def ask(self, num_samples: int, *, has_underrun: bool = False) -> Samples:
         assert self.fill is not None
         block = np.full(num_samples, 9.0, np.float32)
-        self.fill(block, has_run_dry)
+        self.fill(block, has_underrun)
         self._blocks.append(block)
         return block
 
@@ -163,11 +163,11 @@ def test_silence_before_a_late_finish_is_not_a_dropout(card: SoundCard) -> None:
 
 def test_a_device_underrun_is_counted(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
-    card.ask(480, has_run_dry=True)
+    card.ask(480, has_underrun=True)
     assert player.num_underruns == 0  # nothing was playing yet
     player.play(sound(4800))
     card.ask(480)
-    card.ask(480, has_run_dry=True)
+    card.ask(480, has_underrun=True)
     assert player.num_underruns == 1
     player.stop()
 
@@ -191,11 +191,11 @@ class DryingCard(SoundCard):
         self.keep_asking()
         return self
 
-    def ask(self, num_samples: int, *, has_run_dry: bool = False) -> Samples:
+    def ask(self, num_samples: int, *, has_underrun: bool = False) -> Samples:
         self._num_asked += 1
         is_dry = self.buffers[-1] < self.needs and self._num_asked % 5 == 0
         self._pass_on(0 if is_dry else round(self.latency_seconds * RATE) - num_samples)
-        block = super().ask(num_samples, has_run_dry=is_dry)
+        block = super().ask(num_samples, has_underrun=is_dry)
         self._held.append(self._blocks.pop())
         return block
 
@@ -225,7 +225,7 @@ def test_rare_underruns_keep_the_buffer() -> None:
     for _ in range(3):
         player.play(sound(35 * RATE))
         card.ask(35 * RATE - 480)
-        card.ask(480, has_run_dry=True)
+        card.ask(480, has_underrun=True)
     player.service()
     assert card.is_running
     assert player._buffer.seconds == LatencyPolicy().seconds
@@ -450,8 +450,8 @@ def test_devices_are_opened_with_supported_settings(
     port_audio = FakePortAudio(*known)
     monkeypatch.setitem(sys.modules, "sounddevice", port_audio)
 
-    def fill(samples: Samples, has_run_dry: bool) -> None:
-        samples[:] = 0.5 if has_run_dry else 0.25
+    def fill(samples: Samples, has_underrun: bool) -> None:
+        samples[:] = 0.5 if has_underrun else 0.25
 
     stream = open_default(RATE, fill)
     assert stream.sample_rate == rate
@@ -470,7 +470,7 @@ def test_the_error_names_the_device_that_does_not_open(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     monkeypatch.setattr(portaudio, "device_index", lambda kind, name: 3)
     with pytest.raises(NoAudioDevice, match=r"The output device Headset is not available \(Invalid sample rate\)"):
-        PortAudioOutputs().open("Headset", RATE, lambda samples, has_run_dry: None, 0.15)
+        PortAudioOutputs().open("Headset", RATE, lambda samples, has_underrun: None, 0.15)
 
 
 def test_no_device_raises(monkeypatch: pytest.MonkeyPatch) -> None:

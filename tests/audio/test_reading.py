@@ -16,7 +16,7 @@ from studio.audio import files
 from studio.audio.files import read_audio
 from studio.audio.resampling import resample_steeply
 from studio.errors import BrokenClip, ClipTooLong, UnreadableClip
-from studio.system.installation import how_to_read_media
+from studio.system.installation import media_hint
 from studio.voices.clip_intake import validate_clip
 
 RATE = 24_000
@@ -212,7 +212,7 @@ def test_without_a_decoder_the_remedy_fits_the_system(tmp_path: Path, monkeypatc
         UnreadableClip, match=r"Reading \.m4a files such as clip\.m4a needs ffmpeg, which is not"
     ) as caught:
         read_audio(tmp_path / "clip.m4a")
-    assert str(caught.value.remedy) == f"{how_to_read_media()} Or save the audio as WAV, FLAC or MP3."
+    assert str(caught.value.remedy) == f"{media_hint()} Or save the audio as WAV, FLAC or MP3."
     assert "Install ffmpeg: sudo dnf install ffmpeg-free. Alternatively: " in str(caught.value.remedy)
     with pytest.raises(UnreadableClip, match="is not a readable audio file"):
         read_audio(tmp_path / "clip.wav")
@@ -222,8 +222,8 @@ def test_without_a_decoder_the_remedy_fits_the_system(tmp_path: Path, monkeypatc
 def test_the_packaged_app_does_not_suggest_pip(monkeypatch: pytest.MonkeyPatch, platform: str, command: str) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
-    assert command in str(how_to_read_media())
-    assert "pip install" not in str(how_to_read_media())
+    assert command in str(media_hint())
+    assert "pip install" not in str(media_hint())
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 48_000, 96_000, 192_000])

@@ -11,7 +11,7 @@ from studio import paths
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest
 from studio.pipeline.control import RequestControl
-from studio.pipeline.evidence import EvidenceReader, Generation, SpokenSentence
+from studio.pipeline.evidence import EvidenceReader, Generation, UtteredSentence
 from studio.pipeline.request import SentenceEvidence, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 from studio.take_checks.requests import CheckRequest
@@ -55,7 +55,7 @@ class Take:
         request = SpeechTokenRequest(sentence.text_tokens, form.cross_lingual(stages.text_tokenizer))
         sampler = RepetitionAwareSampler(stages.speech_lm.sampling, 0)
         generation = Generation(sentence.spoken, request, sampler, None, tokens, 1 << 30)
-        spoken = SpokenSentence(generation, 0.0, 0.04 * len(tokens))
+        spoken = UtteredSentence(generation, 0.0, 0.04 * len(tokens))
         (evidence,) = EvidenceReader(
             stages.alignment, stages.speech_lm, stages.text_tokenizer, (), 0.04, [spoken]
         ).read()

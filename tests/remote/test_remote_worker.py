@@ -281,12 +281,12 @@ def test_text_that_arrives_is_spoken_at_once_and_as_on_this_computer(
     """Also over a connection that breaks: the text that has arrived is sent again."""
 
     async def speak_arriving(client: WorkerClient) -> tuple[np.ndarray, SynthesisReport]:
-        is_heard = asyncio.Event()
+        plays = asyncio.Event()
 
         async def pieces() -> AsyncIterator[str]:
             yield "one two "
             yield "three four five"
-            await is_heard.wait()
+            await plays.wait()
             for piece in (" six", " seven ", "eight nine"):
                 yield piece
 
@@ -298,7 +298,7 @@ def test_text_that_arrives_is_spoken_at_once_and_as_on_this_computer(
             async for chunk in handle:
                 samples.append(chunk.samples)
                 if len(samples) == 5:
-                    is_heard.set()
+                    plays.set()
             report = await handle.finished()
             assert report is not None
             return np.concatenate(samples), report
@@ -314,7 +314,7 @@ def test_text_that_arrives_is_spoken_at_once_and_as_on_this_computer(
 
 
 def test_arriving_text_without_words_fails_and_can_be_cancelled(service: RunningService, clip: Path) -> None:
-    is_heard = asyncio.Event()
+    plays = asyncio.Event()
 
     async def endless() -> AsyncIterator[str]:
         yield "One two. Three"
@@ -329,13 +329,13 @@ def test_arriving_text_without_words_fails_and_can_be_cancelled(service: Running
                 await client.synthesize(request_with(clip, ""), pieces=nothing()).finished()
             speaking = client.synthesize(request_with(clip, ""), pieces=endless())
             async for _ in speaking:
-                is_heard.set()
+                plays.set()
                 break
             speaking.cancel()
             assert await speaking.finished() is None
 
     asyncio.run(run())
-    assert is_heard.is_set()
+    assert plays.is_set()
 
 
 def test_the_description_makes_a_model_folder(service: RunningService, tmp_path: Path) -> None:

@@ -134,17 +134,17 @@ def test_long_texts_are_split_and_normalized_here_and_pauses_inserted(
 
 
 def test_text_that_arrives_is_spoken_sentence_by_sentence(triton: TritonServer, request_: SynthesisRequest) -> None:
-    is_heard = asyncio.Event()
+    plays = asyncio.Event()
 
     async def pieces() -> AsyncIterator[str]:
         yield "One two three. Four"
-        await is_heard.wait()
+        await plays.wait()
         yield " five six."
 
     async def run() -> None:
         async with client_of(triton) as client:
             async for _ in client.synthesize(replace(request_, text=""), pieces=pieces()):
-                is_heard.set()
+                plays.set()
 
     asyncio.run(run())
     assert [heard.text for heard in triton.requests] == ["One two three.", "Four five six."]

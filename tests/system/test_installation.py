@@ -13,7 +13,7 @@ from studio.system import installation
 
 def test_a_checkout_suggests_the_set_up() -> None:
     without_library = installation.how_to_show_window(ImportError("libEGL.so.1"))
-    for remedy in (installation.repair_hint(), installation.how_to_use_card(), without_library):
+    for remedy in (installation.repair_hint(), installation.gpu_torch_hint(), without_library):
         assert "packaging/run.py" in str(remedy)
     source = paths.resources().parent
     assert str(installation.how_to_add("cluster")) == (
@@ -28,7 +28,7 @@ def test_a_frozen_program_suggests_reinstalling(monkeypatch: pytest.MonkeyPatch)
     assert "README.txt" in str(installation.how_to_show_window(ImportError()))
     assert str(installation.how_to_add("serve")) == "Install the program again."
     assert "from its source" in str(installation.how_to_add("triton"))
-    assert "for CPUs" in str(installation.how_to_use_card())
+    assert "for CPUs" in str(installation.gpu_torch_hint())
 
 
 def test_a_pip_installation_suggests_pip(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +38,6 @@ def test_a_pip_installation_suggests_pip(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(paths, "resources", lambda: package / "resources")
     assert str(installation.origin_text()) == "pip or uv"
     assert "pip install --force-reinstall" in str(installation.repair_hint())
-    assert "pytorch.org" in str(installation.how_to_use_card())
+    assert "pytorch.org" in str(installation.gpu_torch_hint())
     assert "in the folder of the source" in str(installation.how_to_add("serve"))
     assert "'.[serve]'" in str(installation.how_to_add("serve"))

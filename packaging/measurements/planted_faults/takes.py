@@ -21,7 +21,7 @@ from measurements.planted_faults.truth import Spoken, SpokenWord, spoken_words
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowPrompt, FlowPromptState, SpeechTokenRequest
 from studio.pipeline.enrolment import build_prompt
-from studio.pipeline.evidence import EvidenceReader, Generation, SpokenSentence
+from studio.pipeline.evidence import EvidenceReader, Generation, UtteredSentence
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, SentenceEvidence, VoiceReference
 from studio.pipeline.silence import without_leading_silence
@@ -118,7 +118,7 @@ class TakeMaker:
         sampler = RepetitionAwareSampler(stages.speech_lm.sampling, 0)
         spoken = text or generated.sentence.spoken
         generation = Generation(spoken, generated.request, sampler, None, tokens, 1 << 30)
-        sentence = SpokenSentence(generation, 0.0, len(tokens) * TOKEN_SECONDS)
+        sentence = UtteredSentence(generation, 0.0, len(tokens) * TOKEN_SECONDS)
         return EvidenceReader(
             stages.alignment, stages.speech_lm, stages.text_tokenizer, (), TOKEN_SECONDS, [sentence]
         ).read()

@@ -29,7 +29,7 @@ from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
-from studio.system.installation import how_to_read_media
+from studio.system.installation import media_hint
 
 _MAX_PREVIEWED = 200
 
@@ -229,7 +229,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
             raise CannotWrite(
                 "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
                 remedy="{how} Or export WAV, FLAC or MP3.",
-                how=how_to_read_media(),
+                how=media_hint(),
             )
         if plan.settings.room_tone is not None:
             read_room_tone(plan.settings.room_tone, plan.settings.sample_rate)

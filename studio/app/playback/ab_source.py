@@ -106,7 +106,7 @@ class ABSource:
 
     # On the device's thread.
 
-    def fill(self, output: Samples, has_run_dry: bool) -> None:  # noqa: ARG002 - a short gap is harmless here
+    def fill(self, output: Samples, has_underrun: bool) -> None:  # noqa: ARG002 - a short gap is harmless here
         output[:] = 0.0
         if not self._tracks:
             return

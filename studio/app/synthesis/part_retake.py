@@ -27,7 +27,7 @@ _MAX_SEED = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Retaken:
+class RetakeResult:
     """A take with a new part, and the position of the part in its recording."""
 
     take: Take
@@ -53,7 +53,7 @@ class PartRetake:
 
     async def run(
         self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice, *, title: str
-    ) -> Retaken | None:
+    ) -> RetakeResult | None:
         """Return the new take, or None if cancelled. Undo removes the take. Raises ``StudioError``."""
         take, project = self._take, editor.project
         line = project.line(take.line_id)
@@ -93,7 +93,7 @@ class PartRetake:
             return None
         made = replace(made, trim_start_seconds=take.trim_start_seconds, trim_end_seconds=take.trim_end_seconds)
         editor.push(AddTake(made), title)
-        return Retaken(made, start, end + (len(samples) - len(recording)) / take.sample_rate)
+        return RetakeResult(made, start, end + (len(samples) - len(recording)) / take.sample_rate)
 
     def _joins(self, recording: Samples) -> tuple[float, float]:
         """Return the quiet places for the joins. The ends of the recording need none."""

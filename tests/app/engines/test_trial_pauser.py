@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from window_bench import Bench
 
-from studio.app.engines import trial_yielding
+from studio.app.engines import trial_pauser
 from studio.engines.overview import EngineAction
 from studio.project.changes import EditLines
 
 
 def test_trials_pause_while_the_user_writes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_yielding, "_QUIET_MILLISECONDS", 50)
+    monkeypatch.setattr(trial_pauser, "_QUIET_MILLISECONDS", 50)
     bench.open_window()
     bench.until(lambda: bench.session.is_ready)
     sent: list[EngineAction] = []

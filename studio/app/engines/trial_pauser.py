@@ -13,7 +13,7 @@ from studio.engines.overview import EngineAction
 _QUIET_MILLISECONDS = 10_000
 
 
-class TrialYielding(QObject):
+class TrialPauser(QObject):
     """Tells the worker when the user becomes active, and when nothing has happened for a while."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
