@@ -76,7 +76,7 @@ def test_reasons_of_system_errors(error: Exception, said: str) -> None:
 def test_an_error_as_a_fact_includes_its_remedy() -> None:
     inner = CannotWrite("{path} is write-protected.", remedy="Choose another name.", path="a")
     outer = UnreadableScript("Row {number}: {reason}", number=3, reason=inner)
-    assert outer.message == "Row 3: a is write-protected. Choose another name."
+    assert str(outer) == "Row 3: a is write-protected. Choose another name."
     assert outer.problem.facts["reason"] == inner.message
 
 

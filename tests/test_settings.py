@@ -177,7 +177,7 @@ def test_a_damaged_file_is_renamed_and_reported(path: Path, content: bytes) -> N
     path.write_bytes(content)
     settings = Settings(path)
     (complaint,) = settings.complaints
-    assert "The settings file is damaged" in complaint.message
+    assert "The settings file is damaged" in str(complaint.problem)
     assert "settings.json.damaged" in str(complaint.remedy)
     assert settings[LANGUAGE] == "system"
     settings[LANGUAGE] = "en"
@@ -191,7 +191,7 @@ def test_a_named_pipe_in_place_of_the_settings_does_not_block(path: Path) -> Non
     os.mkfifo(path)
     settings = Settings(path)
     (complaint,) = settings.complaints
-    assert "not an ordinary file" in complaint.message
+    assert "not an ordinary file" in str(complaint.problem)
     settings[LANGUAGE] = "en"
     assert Settings(path)[LANGUAGE] == "en"
 

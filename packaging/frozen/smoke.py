@@ -127,8 +127,8 @@ def _faults_of_sound(path: Path) -> list[str]:
         return [f"{path.name} was not made"]
     seconds, level = loudness(path)
     print(f"{path.name}: {seconds:.1f} s audible, root mean square {level:.3f}")
-    plays = seconds >= _MIN_SECONDS and level >= _MIN_LOUDNESS
-    return [] if plays else [f"{path.name} is silent"]
+    is_audible = seconds >= _MIN_SECONDS and level >= _MIN_LOUDNESS
+    return [] if is_audible else [f"{path.name} is silent"]
 
 
 def _files(root: Path) -> dict[str, int]:

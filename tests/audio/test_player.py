@@ -80,7 +80,7 @@ def test_a_device_that_keeps_underrunning_is_given_up() -> None:
     _, listener = play(StreamingAudio.of(np.tile(SOUND, 30), RATE), CardOutputs(card))
     assert listener.over.wait(30)
     assert listener.end is PlaybackEnd.NO_DEVICE
-    assert "keeps stuttering" in listener.lost[-1].message
+    assert "keeps stuttering" in str(listener.lost[-1].problem)
     assert card.num_opened <= 4 + 4
 
 

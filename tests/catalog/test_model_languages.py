@@ -15,8 +15,8 @@ def test_only_known_models_are_restricted() -> None:
 
 
 def test_the_error_names_the_languages_of_the_model() -> None:
-    assert language_error("studio-mini").message == "studio-mini speaks English only."
-    message = language_error("CosyVoice2-0.5B").message
+    assert str(language_error("studio-mini").problem) == "studio-mini speaks English only."
+    message = str(language_error("CosyVoice2-0.5B").problem)
     assert message == "CosyVoice2-0.5B speaks Chinese, English, Japanese, Korean only."
 
 

@@ -133,8 +133,8 @@ class CastDialog(QDialog):
 
     def _show_playing(self) -> None:
         for box, button in zip(self.voice_boxes, self.play_buttons, strict=True):
-            plays = self._heard is not None and box.currentData() == self._heard and self._player.is_playing
-            button.setIcon(icon("stop" if plays else "play"))
+            is_playing = self._heard is not None and box.currentData() == self._heard and self._player.is_playing
+            button.setIcon(icon("stop" if is_playing else "play"))
 
     def _focused_row(self) -> int | None:
         focus = self.focusWidget()

@@ -141,7 +141,7 @@ def test_several_files_become_voices_without_dialogs(
         f"Creating voices: {number} of 4…" for number in (1, 2, 3, 4)
     ]
     qtbot.waitUntil(lambda: bool(errors))
-    assert errors[0].message == "1 of 4 files could not be imported."
+    assert str(errors[0].problem) == "1 of 4 files could not be imported."
     assert "broken.mp3 is not a readable audio file" in str(errors[0].remedy)
     stack.undo()
     qtbot.waitUntil(lambda: names(panel) == [])
