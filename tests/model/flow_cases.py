@@ -22,6 +22,8 @@ from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors
 
 GRID_TOKENS, LOOK_AHEAD = 25, 3
+# Solver steps run the same networks one after another, so three are enough to compare streams.
+FEW_STEPS = 3
 
 
 @lru_cache

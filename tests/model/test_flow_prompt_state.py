@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from flow_cases import flow_config, flow_decoder, flow_network, random_prompt, random_tokens, streamed_mel
+from flow_cases import FEW_STEPS, flow_config, flow_decoder, flow_network, random_prompt, random_tokens, streamed_mel
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
@@ -28,7 +28,9 @@ def test_whole_blocks_of_the_prompt_are_cached(
     reference: Path, family: str, num_tokens: int, cached_frames: int
 ) -> None:
     """All of the prompt but its end, whose look-ahead or block extends into the utterance."""
-    state = flow_decoder(reference, family).prepare_prompt(random_prompt(flow_config(reference, family), num_tokens))
+    state = flow_decoder(reference, family, num_steps=FEW_STEPS).prepare_prompt(
+        random_prompt(flow_config(reference, family), num_tokens)
+    )
     tensors = state.tensors()
     if cached_frames:
         assert tensors["estimator.keys"].shape[-2] == tensors["estimator.values"].shape[-2] == cached_frames
@@ -40,7 +42,7 @@ def test_whole_blocks_of_the_prompt_are_cached(
 @pytest.mark.slow
 def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
     """The state is shared by all streams of a voice."""
-    config, decoder = flow_config(reference, family), flow_decoder(reference, family)
+    config, decoder = flow_config(reference, family), flow_decoder(reference, family, num_steps=FEW_STEPS)
     state = decoder.prepare_prompt(random_prompt(config, 63))
     before = _digest(state.tensors())
     for seed in (1, 2):
@@ -50,7 +52,7 @@ def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) ->
 
 @pytest.mark.slow
 def test_state_from_a_mapped_file_equals_a_fresh_one(reference: Path, family: str, tmp_path: Path) -> None:
-    config, decoder = flow_config(reference, family), flow_decoder(reference, family)
+    config, decoder = flow_config(reference, family), flow_decoder(reference, family, num_steps=FEW_STEPS)
     prompt, tokens = random_prompt(config, 63), random_tokens(config, 30)
     fresh = decoder.prepare_prompt(prompt)
     path = tmp_path / "voice.safetensors"
@@ -58,7 +60,7 @@ def test_state_from_a_mapped_file_equals_a_fresh_one(reference: Path, family: st
     save_file(dict(fresh.tensors()), path)
     before = path.read_bytes()
     mapped = load_file(path)
-    restored = flow_decoder(reference, family).restore_prompt(prompt, mapped)
+    restored = flow_decoder(reference, family, num_steps=FEW_STEPS).restore_prompt(prompt, mapped)
     assert restored.tensors()["estimator.keys"].data_ptr() == mapped["estimator.keys"].data_ptr()  # not copied
     assert torch.equal(streamed_mel(decoder, fresh, tokens, [12]), streamed_mel(decoder, restored, tokens, [12]))
     del restored, mapped
@@ -67,7 +69,7 @@ def test_state_from_a_mapped_file_equals_a_fresh_one(reference: Path, family: st
 
 @pytest.mark.slow
 def test_state_without_caches_is_restored(reference: Path, family: str) -> None:
-    config, decoder = flow_config(reference, family), flow_decoder(reference, family)
+    config, decoder = flow_config(reference, family), flow_decoder(reference, family, num_steps=FEW_STEPS)
     prompt, tokens = random_prompt(config, 20), random_tokens(config, 30)
     restored = decoder.restore_prompt(prompt, decoder.prepare_prompt(prompt).tensors())
     fresh = streamed_mel(decoder, decoder.prepare_prompt(prompt), tokens, [5])
@@ -75,7 +77,7 @@ def test_state_without_caches_is_restored(reference: Path, family: str) -> None:
 
 
 def test_unsuitable_tensors_are_refused_by_name(reference: Path, family: str) -> None:
-    config, decoder = flow_config(reference, family), flow_decoder(reference, family)
+    config, decoder = flow_config(reference, family), flow_decoder(reference, family, num_steps=FEW_STEPS)
     prompt = random_prompt(config, 63)
     good = dict(decoder.prepare_prompt(prompt).tensors())
     without = {name: tensor for name, tensor in good.items() if name != "tokens.tail.0"}
@@ -94,7 +96,8 @@ def test_unsuitable_tensors_are_refused_by_name(reference: Path, family: str) ->
 
 @pytest.mark.slow
 def test_progress_counts_blocks_and_may_cancel(reference: Path, family: str) -> None:
-    decoder, prompt = flow_decoder(reference, family), random_prompt(flow_config(reference, family), 90)
+    decoder = flow_decoder(reference, family, num_steps=FEW_STEPS)
+    prompt = random_prompt(flow_config(reference, family), 90)
     shares: list[float] = []
     decoder.prepare_prompt(prompt, progress=shares.append)
     assert shares == pytest.approx([1 / 3, 2 / 3, 1.0, 1.0])
