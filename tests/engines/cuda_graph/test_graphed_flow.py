@@ -31,6 +31,8 @@ from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 
 NUM_PROMPT_TOKENS = 40
 prompt = partial(random_prompt, num_tokens=NUM_PROMPT_TOKENS)
+# Memory of lines is managed in one way for every generation.
+ONE_GENERATION = pytest.mark.parametrize("family", ["cosyvoice3"])
 
 
 @cache
@@ -111,6 +113,7 @@ def test_later_line_reuses_memory_without_traces_of_the_first(reference: Path, f
     assert graphed.budget.free_bytes == free, "memory of earlier lines is reused"
 
 
+@ONE_GENERATION
 def test_state_of_a_voice_is_copied_once(reference: Path, family: str) -> None:
     """Later lines of the voice find it in their memory, and lines of another voice replace it."""
     checkpoint = checkpoint_of(reference, family)
@@ -150,6 +153,7 @@ def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monke
     assert len(sizes) >= 3
 
 
+@ONE_GENERATION
 def test_voices_that_alternate_stay_in_their_memories(reference: Path, family: str) -> None:
     """As in a dialogue, if there is memory for two lines."""
     graphed = new_graphed_flow(reference, family)
@@ -174,6 +178,7 @@ def test_voices_that_alternate_stay_in_their_memories(reference: Path, family: s
         assert torch.equal(first_chunk(number), once[number]), "nothing was copied"
 
 
+@ONE_GENERATION
 def test_voice_of_a_short_clip_leaves_no_other_voice_in_its_memory(reference: Path, family: str) -> None:
     """A prompt of less than a block has no stored state, and its lines overwrite the memory from the first frame on."""
     graphed = new_graphed_flow(reference, family)
@@ -188,6 +193,7 @@ def test_voice_of_a_short_clip_leaves_no_other_voice_in_its_memory(reference: Pa
 
 
 @pytest.mark.slow
+@ONE_GENERATION
 def test_growing_line_finds_its_voice_in_the_larger_memory(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +225,7 @@ def test_growing_line_finds_its_voice_in_the_larger_memory(
 
 
 @pytest.mark.slow
+@ONE_GENERATION
 def test_growing_line_needs_no_memory_for_both_sizes(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +254,7 @@ def test_growing_line_needs_no_memory_for_both_sizes(
     assert_equal(torch.cat(mels, dim=1), wanted)
 
 
+@ONE_GENERATION
 def test_line_without_memory_to_grow_leaves_none_behind(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,6 +282,7 @@ def test_line_without_memory_to_grow_leaves_none_behind(
 
 
 @pytest.mark.slow
+@ONE_GENERATION
 def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> None:
     graphed = graphed_flow(reference, family)
     alone = [streamed(graphed, prompt(), tokens(60, seed), (10, 35)) for seed in (1, 2)]
@@ -288,6 +297,7 @@ def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> 
 
 
 @pytest.mark.slow
+@ONE_GENERATION
 def test_line_without_memory_runs_on_plain_pytorch(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +328,7 @@ def test_recorded_runs_equal_plain_pytorch(reference: Path, family: str, precisi
         assert (found - wanted).norm() <= limit * wanted.norm()
 
 
+@ONE_GENERATION
 def test_memory_may_be_returned_during_an_allocation(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +352,7 @@ def test_memory_may_be_returned_during_an_allocation(
     assert pool._idle[12 * block], "the first buffer was returned"
 
 
+@ONE_GENERATION
 def test_idle_memory_is_freed_for_a_longer_line(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = new_graphed_flow(reference, family)._pool
     block, budget = pool._layout.block_frames, pool._budget
@@ -359,6 +371,7 @@ def test_idle_memory_is_freed_for_a_longer_line(reference: Path, family: str, mo
 
 
 @pytest.mark.slow
+@ONE_GENERATION
 def test_overflow_does_not_affect_the_next_line(reference: Path, family: str) -> None:
     graphed = new_graphed_flow(reference, family)
     once = streamed(graphed, prompt(), tokens(30), (10,))
