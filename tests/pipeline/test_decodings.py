@@ -218,6 +218,7 @@ def test_draft_has_the_tokens_of_the_exact_speech_and_can_be_made_final(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("synthesizer", ["cosyvoice3"], indirect=True)
 def test_sentences_that_the_text_no_longer_has_are_spoken_by_the_language_model(
     synthesizer: Synthesizer, reference: Path
 ) -> None:

@@ -137,17 +137,22 @@ def test_whole_utterance_at_another_speed(bench: Bench) -> None:
     bench.assert_speech(chunk, "speed13/chunk0")
 
 
-def official_stream(bench: Bench, tokens: list[int]) -> list[np.ndarray]:
+def official_stream(bench: Bench) -> list[np.ndarray]:
     first_hop = official_first_hop(bench.voice("zero_shot").prompt.num_tokens)
+    tokens = bench.tokens(bench.runs["stream"]["tokens"])
     return bench.speak("zero_shot", tokens, SpeechOptions(first_hop_tokens=first_hop))
 
 
+@pytest.fixture(scope="module")
+def streamed(bench: Bench) -> list[np.ndarray]:
+    return official_stream(bench)
+
+
 @pytest.mark.slow
-def test_streamed_audio_is_never_later_than_the_official_one(bench: Bench) -> None:
+def test_streamed_audio_is_never_later_than_the_official_one(bench: Bench, streamed: list[np.ndarray]) -> None:
     """Our vocoder of CosyVoice3 holds back only 4 frames and 4 samples, the official one 8 frames."""
     run = bench.runs["stream"]
-    chunks = official_stream(bench, bench.tokens(run["tokens"]))
-    ours = np.cumsum([len(chunk) for chunk in chunks])
+    ours = np.cumsum([len(chunk) for chunk in streamed])
     earlier = {"cosyvoice2": 0, "cosyvoice3": 4 * 480 - 4}[bench.family]
     *before_the_last, whole = np.cumsum(run["chunk_samples"]).tolist()
     assert ours.tolist() == [*(samples + earlier for samples in before_the_last), whole]
@@ -155,15 +160,14 @@ def test_streamed_audio_is_never_later_than_the_official_one(bench: Bench) -> No
 
 
 @pytest.mark.slow
-def test_streamed_audio_before_the_last_chunk(bench: Bench) -> None:
+def test_streamed_audio_before_the_last_chunk(bench: Bench, streamed: list[np.ndarray]) -> None:
     """The last chunk is computed with the streaming masks, not with full attention (J2, row 2).
 
     CosyVoice2's later chunks draw new noise in the official program, and its cross-fade adds up to 1.08
     (J2, rows 12 and 20): there the first chunk is compared, and the mel of all.
     """
-    run = bench.runs["stream"]
-    ours = np.concatenate(official_stream(bench, bench.tokens(run["tokens"])))
-    count = 1 if bench.family == "cosyvoice2" else len(run["chunk_samples"]) - 1
+    ours = np.concatenate(streamed)
+    count = 1 if bench.family == "cosyvoice2" else len(bench.runs["stream"]["chunk_samples"]) - 1
     theirs = np.concatenate([bench.golden[f"stream/chunk{index}"][0] for index in range(count)])
     np.testing.assert_allclose(ours[: len(theirs)], theirs, rtol=0, atol=SLACK * bench.speech_limit)
 
@@ -184,13 +188,10 @@ def test_streamed_mel_before_the_last_chunk(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_the_second_request_equals_the_first(bench: Bench) -> None:
+def test_the_second_request_equals_the_first(bench: Bench, streamed: list[np.ndarray]) -> None:
     """The official hop is never reset (J2, row 1)."""
-    tokens = bench.tokens(2 * len(bench.golden["tokens"]) // 3)
-    first = official_stream(bench, tokens)
-    second = official_stream(bench, tokens)
-    assert len(first) > 1
-    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    assert len(streamed) > 1
+    assert all(np.array_equal(a, b) for a, b in zip(streamed, official_stream(bench), strict=True))
 
 
 @pytest.mark.slow

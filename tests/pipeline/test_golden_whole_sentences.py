@@ -73,8 +73,8 @@ class Bench:
         return [int(token) for token in self.golden["tokens"][: self.runs[run]["tokens"]]]
 
 
-@pytest.fixture
-def bench(reference: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+@pytest.fixture(scope="module")
+def bench(reference: Path) -> Bench:
     folder = reference / FAMILY
     generation = next(known for known in GENERATIONS if known.name == FAMILY)
     root = Document(folder / "checkpoint" / generation.yaml_name).root
@@ -85,7 +85,7 @@ def bench(reference: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
         name: torch.from_numpy(table) for name, table in load_file(reference / "inputs" / "noise.safetensors").items()
     }
     table = tables["z"].t()
-    monkeypatch.setattr(flow._model, "draw_noise", lambda *_: lambda count: table[torch.arange(count) % len(table)])
+    flow._model.draw_noise = lambda *_: lambda count: table[torch.arange(count) % len(table)]  # type: ignore[method-assign]
     return Bench(
         reference=reference,
         config=config,
@@ -114,6 +114,11 @@ def test_whole_sentences_equal_the_official_ones(bench: Bench, run: str) -> None
     wanted = bench.golden[f"{run}/chunk0"][0]
     assert chunk.shape == wanted.shape
     np.testing.assert_allclose(chunk, wanted, rtol=0, atol=SLACK * speech_limit(bench.reference, FAMILY))
+
+
+@pytest.fixture(scope="module")
+def streamed(bench: Bench) -> list[np.ndarray]:
+    return bench.speak("zero_shot", bench.tokens("stream"), SpeechOptions())
 
 
 def official_chunks(bench: Bench) -> list[int]:
@@ -146,15 +151,14 @@ def test_streamed_mel_equals_the_official_one_outside_of_fades(bench: Bench) -> 
 
 
 @pytest.mark.slow
-def test_streamed_audio_has_the_official_lengths_and_first_chunk(bench: Bench) -> None:
+def test_streamed_audio_has_the_official_lengths_and_first_chunk(bench: Bench, streamed: list[np.ndarray]) -> None:
     """Later official chunks begin with new noise and phases."""
-    chunks = bench.speak("zero_shot", bench.tokens("stream"), SpeechOptions())
-    assert [len(chunk) for chunk in chunks] == bench.runs["stream"]["chunk_samples"]
+    assert [len(chunk) for chunk in streamed] == bench.runs["stream"]["chunk_samples"]
     limit = SLACK * speech_limit(bench.reference, FAMILY)
-    np.testing.assert_allclose(chunks[0], bench.golden["stream/chunk0"][0], rtol=0, atol=limit)
+    np.testing.assert_allclose(streamed[0], bench.golden["stream/chunk0"][0], rtol=0, atol=limit)
 
 
 @pytest.mark.slow
-def test_the_second_request_equals_the_first(bench: Bench) -> None:
-    first, second = (bench.speak("zero_shot", bench.tokens("stream"), SpeechOptions()) for _ in range(2))
-    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+def test_the_second_request_equals_the_first(bench: Bench, streamed: list[np.ndarray]) -> None:
+    again = bench.speak("zero_shot", bench.tokens("stream"), SpeechOptions())
+    assert all(np.array_equal(a, b) for a, b in zip(streamed, again, strict=True))
