@@ -125,6 +125,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
         "checking/verdicts.py": "why a take was not checked, which is no failure of the user's work",
         "engines/engine_text.py": "reasons for the choice of an engine, which are not errors",
         "help_dialogs.py": "results of checks, which the dialog copies itself, and the reference of error codes",
+        "export_dialog/form.py": "titles of presets, which are not errors",
         "dictionary/word_model.py": "tool tip of a row; the page shows the error below the table",
         "error_text.py": "defines the texts",
         "models/model_text.py": "why a download waits; it continues without the user",
