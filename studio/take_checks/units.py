@@ -17,6 +17,7 @@ from pathlib import Path
 import regex
 
 from studio.errors import StyleNotSupported
+from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, is_english_inset
 from studio.text.layout import PHONE, Layout
 from studio.text.normalize import normalize
@@ -31,6 +32,9 @@ _CHARACTER = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
 _LETTER = rf"(?!{_CHARACTER})[\p{{L}}\p{{M}}]"
 _UNIT = regex.compile(rf"(?P<phones>{PHONE}+)|{_CHARACTER}|(?:{_LETTER})+(?:['’](?:{_LETTER})+)*['’]?|\p{{N}}+")
 _HAN = regex.compile(r"\p{Han}")
+_TAGS = TagSet(
+    tuple(dict.fromkeys((*COSYVOICE3_TEXT.tags.inline, *COSYVOICE2_TEXT.tags.inline))), COSYVOICE3_TEXT.tags.phones
+)
 _IGNORED_APOSTROPHE = regex.compile(r"['’]\Z")
 
 
@@ -45,7 +49,8 @@ class SpokenUnit:
 
 def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
     """Return what is spoken of ``text``. An empty ``language`` is detected."""
-    masked = _masked(text)
+    cleaned = clean(text, _TAGS)
+    masked = _masked(cleaned.text)
     main = choose_language(language, masked)
     units: list[SpokenUnit] = []
     start = 0
@@ -53,7 +58,7 @@ def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
         if end > start:
             units += _clause_units(masked[start:end], start, main)
             start = end
-    return tuple(units)
+    return tuple(SpokenUnit(unit.text, cleaned.origins[unit.start], cleaned.origins[unit.end]) for unit in units)
 
 
 def heard_text(text: str) -> str:
@@ -81,10 +86,8 @@ def simplified(text: str) -> str:
 
 def _masked(text: str) -> str:
     """Return ``text`` with tags replaced: pronunciation tokens by ``PHONE``, all others by spaces."""
-    both = (*COSYVOICE3_TEXT.tags.inline, *COSYVOICE2_TEXT.tags.inline)
-    tags = TagSet(tuple(dict.fromkeys(both)), COSYVOICE3_TEXT.tags.phones)
     try:
-        masked = Layout.of(text, tags).masked
+        masked = Layout.of(text, _TAGS).masked
     except StyleNotSupported:  # invalid tags are text
         masked = text
     return regex.sub(r"\p{Co}", lambda match: match[0] if match[0] == PHONE else " ", masked)
@@ -100,7 +103,7 @@ def _clause_units(clause: str, offset: int, main: Language) -> Iterator[SpokenUn
     spoken = [
         unit
         for part in regex.split(rf"({PHONE}+)", clause)
-        for unit in _written_units(part if part.startswith(PHONE) else normalize(part, language), 0)
+        for unit in _written_units(part if part.startswith(PHONE) else normalize(part, language).text, 0)
     ]
     yield from _placed(spoken, written, offset, offset + len(clause))
 

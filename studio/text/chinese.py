@@ -6,19 +6,23 @@ import unicodedata
 
 import regex
 
-from studio.text.grammar import apply_rules, normalize_with_grammar, rule
+from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, chinese_digits
+from studio.text.rules import Step, apply_rules, rules
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _SCORE_BEFORE = regex.compile(r"(?:比分|以|战胜|击败|打成|负于|不敌|大胜|险胜|逼平|[胜负平])\s*(?:为|是)?\s*\Z")
 _YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
 
 
-def normalize_chinese(text: str) -> str:
+def normalize_chinese(text: str, steps: list[Step]) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units and signs in words."""
-    text = normalize_with_grammar(apply_rules(text, _BEFORE), Language.CHINESE)
-    text = apply_rules(text, _AFTER)
+    text = apply_rules(text, _BEFORE, steps)
+    words = normalize_with_grammar(text, Language.CHINESE)
+    if words != text:
+        steps.append(Step("number", text, words))
+    text = apply_rules(words, _AFTER, steps)
     # A dash becomes a space, a short pause, after other spaces have been removed.
     return _DASH.sub(" ", drop_blanks(text))
 
@@ -67,41 +71,43 @@ def _compatible(match: regex.Match[str]) -> str:
 
 
 _DASH = regex.compile(r"——+")
-_BEFORE = (
+_BEFORE = rules(
+    "number",
     # Signs.
-    rule(r"[\^_]|\*(?!\d)|(?<!\d)\*|#(?!\d)", " "),
-    rule(r"−", "-"),
-    rule(r"\s+[-–—]\s+", "，"),
-    rule(r"[½⅓⅔¼¾⅛⅜⅝⅞Ⅰ-Ⅻ]", _compatible),
-    rule(r"[①-⑳]", lambda match: chinese_cardinal(_compatible(match))),
-    rule(rf"({_NUMBER})‰", r"千分之\1"),
-    rule(r"㎡", "平方米"),
-    rule(r"㎥", "立方米"),
-    rule(r"[㎏㎎㎞㎝㎜㏄]", _compatible),
-    rule(r"#(\d+)", r"\1号"),
-    rule(r"(?:[Nn]o\.?|№)\s?(\d+)", r"\1号"),
-    rule(r"(?<=\d[\p{L}%℃°]{0,2})\s?[~～]\s?(?=-?\d)", "~"),
-    rule(r"(?<=\d\p{Han}{1,2})~(?=\d)", "到"),
-    rule(r"(?<!\d[\p{L}%℃°]{0,2})[~～≈](?=\s?[¥￥$]?\d)", "约"),
-    rule(r"\+(?=\d{1,3}[ -]?\d{6})", "加"),
+    (r"[\^_]|\*(?!\d)|(?<!\d)\*|#(?!\d)", " "),
+    (r"−", "-"),
+    (r"\s+[-–—]\s+", "，"),
+    (r"[½⅓⅔¼¾⅛⅜⅝⅞Ⅰ-Ⅻ]", _compatible),
+    (r"[①-⑳]", lambda match: chinese_cardinal(_compatible(match))),
+    (rf"({_NUMBER})‰", r"千分之\1"),
+    (r"㎡", "平方米"),
+    (r"㎥", "立方米"),
+    (r"[㎏㎎㎞㎝㎜㏄]", _compatible),
+    (r"#(\d+)", r"\1号"),
+    (r"(?:[Nn]o\.?|№)\s?(\d+)", r"\1号"),
+    (r"(?<=\d[\p{L}%℃°]{0,2})\s?[~～]\s?(?=-?\d)", "~"),
+    (r"(?<=\d\p{Han}{1,2})~(?=\d)", "到"),
+    (r"(?<!\d[\p{L}%℃°]{0,2})[~～≈](?=\s?[¥￥$]?\d)", "约"),
+    (r"\+(?=\d{1,3}[ -]?\d{6})", "加"),
     # Numbers with commas, points and dashes in them.
-    rule(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
-    rule(r"(?<![\d.])\d{12,}(?![\d.])", lambda match: chinese_digits(match.group())),
-    rule(r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d|[日号])(?<!(?:19|20)\d\d\.\d\d?\.\d\d?)", _version),
-    rule(r"(?<![A-Za-z0-9])\d+(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
-    rule(r"(?<=[A-Za-z])-(?=\d)", " "),
-    rule(
+    (r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
+    (r"(?<![\d.])\d{12,}(?![\d.])", lambda match: chinese_digits(match.group())),
+    (r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d|[日号])(?<!(?:19|20)\d\d\.\d\d?\.\d\d?)", _version),
+    (r"(?<![A-Za-z0-9])\d+(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
+    (r"(?<=[A-Za-z])-(?=\d)", " "),
+    (
         rf"(?<![\dA-Za-z.\-–/:])(?P<low>(?=[\d.]{{1,7}}\D){_NUMBER})(?P<percent>%)?\s?(?P<dash>[-–—~])\s?"
         rf"(?P<high>(?!0\d)(?=[\d.]{{1,7}}(?:\D|$)){_NUMBER})(?![\d\-–/:]|\.\d|[A-Za-z]+\d|[月日])",
         _range,
     ),
 )
-_AFTER = (
-    rule(r"²", "平方"),
-    rule(r"³", "立方"),
-    rule(r"(?<=[A-Za-z0-9零一二三四五六七八九十])\.(?=[A-Za-z0-9零一二三四五六七八九十])", "点"),
-    rule(r"\.{2,}", "……"),
-    rule(r"\.(?=[\"”’」』]*\s*\Z)", "。"),
-    rule(r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
-    rule(r"[~～]", ""),
+_AFTER = rules(
+    "sign",
+    (r"²", "平方"),
+    (r"³", "立方"),
+    (r"(?<=[A-Za-z0-9零一二三四五六七八九十])\.(?=[A-Za-z0-9零一二三四五六七八九十])", "点"),
+    (r"\.{2,}", "……"),
+    (r"\.(?=[\"”’」』]*\s*\Z)", "。"),
+    (r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
+    (r"[~～]", ""),
 )

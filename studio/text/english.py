@@ -10,42 +10,38 @@ whole sentence.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import regex
 
-from studio.text.grammar import apply_rules, normalize_with_grammar, rule
+from studio.text.english_amounts import AMOUNTS
+from studio.text.english_dates import dates
+from studio.text.english_names import NAMES
+from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
-from studio.text.number_words import english_cardinal, english_decade, english_digits, english_number, english_ordinal
+from studio.text.number_words import english_cardinal, english_digits, english_number
+from studio.text.rules import Rule, Step, apply_rules, rules
 
-_CURRENCIES = {"$": "dollars", "£": "pounds", "€": "euros", "₹": "rupees", "₩": "won", "₽": "roubles"}
-_TITLES = {
-    "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Dr": "doctor", "Prof": "professor", "Gen": "general",
-    "Gov": "governor", "Sgt": "sergeant", "Capt": "captain", "Lt": "lieutenant", "Rev": "reverend",
-    "Sen": "senator", "Mt": "Mount",
-}  # fmt: skip
 _MONEY = r"[$£€¥₹₩₽]"
-_UNITS = r"(?:kg|g|mg|km|m|cm|mm|mi|ft|in|lbs?|oz|mph|km/h|ml|l|kb|mb|gb|tb|hz|khz|mhz|ghz|kw|w|v|°c|°f|°|%|seconds?)"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}
-_SQUARE_UNITS = {"m": "meters", "km": "kilometers", "cm": "centimeters", "mm": "millimeters", "ft": "feet"}
 _AMOUNT = r"\d[\d,]*+(?:[.:]\d+)*+"
 
 
-def normalize_english(text: str) -> str:
+def normalize_english(text: str, steps: list[Step], *, day_first: bool = False) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units, signs and abbreviations in words."""
-    return _BLANKS.sub(" ", _spell_out_number_phrases(apply_rules(text, _RULES)))
+    text = apply_rules(text, _rules(day_first=day_first), steps)
+    return _BLANKS.sub(" ", apply_rules(_spell_out_number_phrases(text, steps), _REST, steps))
 
 
-def _quantity(match: regex.Match[str]) -> str:
+@cache
+def _rules(*, day_first: bool) -> tuple[Rule, ...]:
+    return (*_SIGNS, *NAMES, *_RANGES, *dates(day_first=day_first), *AMOUNTS, *_NUMBERS)
+
+
+def _large(match: regex.Match[str]) -> str:
     # WORKAROUND for wetext, which omits the "one" in 1,000 to 1,999 and reads 1234 as a year.
-    sign, number, unit = match["sign"] or "", match["number"].replace(",", ""), match["unit"] or ""
-    scale = match["scale"] or ""
-    if unit:
-        return f"{sign}{number}{unit}"
-    words = english_number(number) + scale
-    if sign == "¥":
-        return f"{words} yen"
-    return f"{words} {_CURRENCIES[sign]}" if sign else words
+    return english_number(match.group().replace(",", ""))
 
 
 def _range(match: regex.Match[str]) -> str:
@@ -57,15 +53,6 @@ def _range(match: regex.Match[str]) -> str:
         return f"{low} to {low[:2]}{high}"  # 1990-95
     percent = "" if match["high_percent"] else match["low_percent"] or ""
     return f"{low_sign}{low}{percent} to {high_sign}{high}"
-
-
-def _phone(match: regex.Match[str]) -> str:
-    plus = "plus " if match.group().startswith("+") else ""
-    return plus + ", ".join(english_digits(group) for group in regex.findall(r"\d+", match.group()))
-
-
-def _initials(match: regex.Match[str]) -> str:
-    return match[1].replace(".", "") + ("" if match[2] else ".")
 
 
 def _ratio(match: regex.Match[str]) -> str:
@@ -80,90 +67,69 @@ def _power(match: regex.Match[str]) -> str:
 
 
 _BLANKS = regex.compile(r" {2,}")
-_RULES = (
-    # Signs.
-    rule(r"(?<=\p{L})’(?=\p{L})", "'"),
-    rule(r"(?<!\w)-\s?(?=−)|−", "-"),
-    rule(r"(?<![\d\s])\*+|\*+(?!\s?\d)|(?<!\d)\s\*+(?=\s)", " "),  # **bold**, but not 3*4
-    rule(r"_+", " "),
-    rule(r"(?<!\w)#+(?=\s|$)", " "),
-    rule(r"(?<=\w)#(?=\d)", " number "),
-    rule(r"#(?=\d)", "number "),
-    rule(r"(?<=\d)\s?[~～]\s?(?=\d)", "-"),
-    rule(r"[~～≈]\s?(?=[$£€¥]?\d)", "about "),
-    rule(r"[~～]", " "),
-    rule(r"±\s?(?=\d)", "plus or minus "),
-    rule(r"≥\s?(?=\d)", "at least "),
-    rule(r"≤\s?(?=\d)", "at most "),
-    rule(r"≠", " is not equal to "),
-    rule(r"(?<=\d)\s?[x×]\s?(?=\d)", " by "),
-    rule(r"×\s?(?=\d)", " times "),
-    rule(r"÷\s?(?=\d)", " divided by "),
-    rule(r"§\s?(?=\d)", "section "),
-    rule(r"№\s?", "number "),
-    rule(rf"(?<!\d)(\d[\d,.]*\d|\d)\s?({_MONEY})(?!\d)", r"\2\1"),
-    rule(r"\b(?:US|USD)\s?\$", "$"),
-    rule(
-        r"([$£€])(\d[\d,]*(?:\.\d+)?)\s?[kK]\b",
-        lambda match: f"{english_number(match[2].replace(',', ''))} thousand {_CURRENCIES[match[1]]}",
-    ),
-    rule(r"(?<![\d.,]\s?)\b\d{1,3}(?: 000)+\b(?!\s?\d)", lambda match: match.group().replace(" ", ",")),
-    # Abbreviations before a number, or with a point that would end the sentence.
-    rule(r"\b[Nn]os?\.\s?(?=\d)", "number "),
-    rule(r"\b[Ff]igs?\.\s?(?=\d)", "figure "),
-    rule(r"\bpp\.\s?(?=\d)", "pages "),
-    rule(r"\bp\.\s?(?=\d)", "page "),
-    rule(r"\b[Vv]ol\.\s?(?=\d)", "volume "),
-    rule(r"\b[Ss]ec\.\s?(?=\d)", "section "),
-    rule(r"\b[Cc]h\.\s?(?=\d)", "chapter "),
-    rule(rf"\b({'|'.join(_TITLES)})\.(?=\s+\p{{Lu}})", lambda match: _TITLES[match[1]]),
-    rule(r"\b((?:\p{Lu}\.){2,})(?=(\s*\S)?)", _initials),
-    rule(r"(?<=\d\s?)([ap])\.m\.(?=\s+\p{Lu}|[\s\"”]*\Z)", r"\1m."),
-    rule(r"(?<=\w)\.(?=[a-z]{2,})(?<!(?:://|www\.|@)\S*)", " dot "),
-    rule(r"\bvs\.", "versus"),
-    rule(r"\be\.g\.", "for example"),
-    rule(r"\bi\.e\.", "that is"),
-    # Numbers with points, slashes and dashes.
-    rule(r"(?<=\d)\s?(?=[½⅓⅔¼¾⅛⅜⅝⅞])", " and "),
-    rule(r"[½⅓⅔¼¾⅛⅜⅝⅞]", lambda match: _VULGAR[match.group()]),
-    rule(
-        r"(?<=\d)\s?(mm|cm|km|m|ft)([²³])",
-        lambda match: f" {'square' if match[2] == '²' else 'cubic'} {_SQUARE_UNITS[match[1]]}",
-    ),
-    rule(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", _power),
-    rule(r"(?<=\w)\^(\d+)", _power),
-    rule(r"\^", " "),
-    rule(r"\+\d[\d ()-]{5,18}\d", _phone),
-    rule(r"(?<![\d-]|\)\s?)\d{3}-\d{4}(?![\d-])", _phone),
-    rule(r"(?<![\d.])\d{13,}(?![\d.])", lambda match: english_digits(match.group())),
-    rule(  # 2.5.1; four groups are an IP address, which wetext reads correctly
-        r"(?<![\d.])\d+\.\d+\.\d{1,3}(?!\.?\d)|(?<![\d.])\d+(?:\.\d+){4,}(?!\.?\d)",
-        lambda match: " " + " point ".join(english_cardinal(group) for group in match.group().split(".")),
-    ),
-    rule(r"(\d+)['’′]\s?(\d+)[\"”″]", r"\1 foot \2"),
-    rule(r"(\d+)'(?=\s|$)(?<=\d')", r"\1 feet"),
-    rule(r"(?<!\d)['’]?(1[1-9]|20)(\d)0['’]?s\b", lambda match: english_decade(match[1], match[2])),
-    # WORKAROUND for wetext, which does not recognise the month May.
-    rule(r"\bMay (\d{1,2})(?=,? \d{4}\b)", lambda match: "May " + english_ordinal(int(match[1]))),
-    rule(r"(?<![\d/])(\d{1,3})/(\d{1,3})(?![\d/])", _ratio),
-    rule(
+_SIGNS = rules(
+    "sign",
+    (r"(?<!\w)-\s?(?=−)|−", "-"),
+    (r"(?<![\d\s])\*+|\*+(?!\s?\d)|(?<!\d)\s\*+(?=\s)", " "),  # **bold**, but not 3*4
+    (r"(?<![\w@./-])_+|_+(?![\w])|(?<!\S*[@/]\S*)(?<!@\w*)_+(?!\S*@)", " "),
+    (r"[-=]+>|<[-=]+", " "),
+    (r"(?<!\w)#+(?=\s|$)", " "),
+    (r"(?<=\w)#(?=\d)", " number "),
+    (r"#(?=\d)", "number "),
+    (r"(?<=\d)\s?[~～]\s?(?=\d)", "-"),
+    (r"[~～≈]\s?(?=[$£€¥]?\d)(?<!\w\s?≈\s?)", "about "),
+    (r"[~～]", " "),
+    (r"(?<!\d\s?)±\s?(?=\d)", "plus or minus "),
+    (r"(?<![\w)]\s?)≥\s?(?=\d)", "at least "),
+    (r"(?<![\w)]\s?)≤\s?(?=\d)", "at most "),
+    (r"[①-⑳]", lambda match: str(ord(match.group()) - 0x245F)),
+    (r"§§?\s?(?=\d)", "section "),
+    (r"№\s?", "number "),
+    (r"(?<![\d.,]\s?)\b\d{1,3}(?:[ \u2009] ?000)+\b(?!\s?\d)", lambda match: match.group().replace(" ", ",")),
+    (r"(?<=\d)\s?(?=[½⅓⅔¼¾⅛⅜⅝⅞])", " and "),
+    (r"[½⅓⅔¼¾⅛⅜⅝⅞]", lambda match: _VULGAR[match.group()]),
+)
+_RANGES = rules(
+    "range",
+    (
         rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>{_MONEY})?(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
+        rf"(?P<high_sign>{_MONEY})(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",
+        _range,
+    ),
+    (
+        rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>{_MONEY})(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
         rf"(?P<high_sign>{_MONEY})?(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",
         _range,
     ),
-    rule(
-        rf"(?<![\w.,:/-])(?P<sign>{_MONEY})?(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{4,}}\.\d+)(?![\d/:-]|[,.]\d)"
-        rf"(?P<unit>\s?(?i:{_UNITS})(?![\w/]))?(?P<scale> (?:thousand|million|billion|trillion))?",
-        _quantity,
-    ),
-    rule(
-        r"(?<![\w.])(?P<sign>(?:[¥₹₩₽](?=\d)|[$£€](?=\d{4})))(?P<number>\d+(?:\.\d+)?)(?![\w/:-]|[,.]\d)"
-        r"(?P<unit>(?!))?(?P<scale> (?:thousand|million|billion|trillion))?",
-        _quantity,
-    ),
 )
+_NUMBERS = rules(
+    "number",
+    (r"(?<=\d)\s?[x×]\s?(?=\d)", " by "),
+    (r"×\s?(?=\d)", " times "),
+    (r"÷\s?(?=\d)", " divided by "),
+    (r"≠", " is not equal to "),
+    (r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", _power),
+    (r"(?<=\w)\^(\d+)", _power),
+    (r"\^", " "),
+    (r"(?<=\w)\.(?=[a-z]{2,})", " dot "),
+    (r"(?<![\d.])\d{13,}(?![\d.])", lambda match: english_digits(match.group())),
+    (  # 2.5.1
+        r"(?<![\d.])\d+\.\d+\.\d{1,3}(?!\.?\d)|(?<![\d.])\d+(?:\.\d+){3,}(?!\.?\d)",
+        lambda match: " " + " point ".join(english_cardinal(group) for group in match.group().split(".")),
+    ),
+    (r"(?<![\d/])(\d{1,3})/(\d{1,3})(?![\d/])", _ratio),
+    (
+        rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>(?!))?(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
+        rf"(?P<high_sign>(?!))?(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",
+        _range,
+    ),
+    (r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{4,}\.\d+)(?![\d/:-]|[,.]\d)", _large),
+    (r"(?<=\p{L})/(?=\p{L})", " "),
+)
+_REST = rules("sign", (r"[#^_*~=+<>|\\{}]+", " "))
 
 
+_LEFT_DIGITS = regex.compile(r"[0-9]+")
 _WORD = regex.compile(r"\S+")
 _EDGES = "()\"“”'‘’.,;:!?…"
 _NEEDS_GRAMMAR = regex.compile(r"\d|[&@%+=°$£€¥πΩ]|://|\bwww\.")
@@ -180,12 +146,15 @@ _MEASURES = (
 _COMPANIONS = frozenset(f"{_MONTH_NAMES} {_MEASURES}".split())
 
 
-def _spell_out_number_phrases(text: str) -> str:
+def _spell_out_number_phrases(text: str, steps: list[Step]) -> str:
     """Return ``text`` with number phrases in words and everything else unchanged."""
     spoken: list[str] = []
     position = 0
     for start, end in _phrases(text):
-        spoken += (text[position:start], normalize_with_grammar(text[start:end], Language.ENGLISH))
+        words = normalize_with_grammar(text[start:end], Language.ENGLISH)
+        words = _LEFT_DIGITS.sub(lambda match: f" {english_cardinal(match.group())} ", words)
+        steps.append(Step("number", text[start:end], words))
+        spoken += (text[position:start], words)
         position = end
     return "".join([*spoken, text[position:]])
 

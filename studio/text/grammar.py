@@ -7,7 +7,6 @@ English and Japanese well. Rules in ``chinese.py`` and ``english.py`` correct th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Protocol
 
@@ -16,22 +15,9 @@ import regex
 from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, english_cardinal
 
-# A pattern and its replacement.
-Rule = tuple[regex.Pattern[str], str | Callable[[regex.Match[str]], str]]
-
 _DIGITS = regex.compile(r"[0-9]+")
 # The documentation of kaldifst does not say whether its graphs are thread-safe.
 _lock = threading.Lock()
-
-
-def rule(pattern: str, replacement: str | Callable[[regex.Match[str]], str]) -> Rule:
-    return regex.compile(pattern), replacement
-
-
-def apply_rules(text: str, rules: Iterable[Rule]) -> str:
-    for pattern, replacement in rules:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 class _Normalizer(Protocol):

@@ -7,47 +7,34 @@ asides and for stage directions. English round brackets stay, because the models
 
 from __future__ import annotations
 
-import unicodedata
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
 from studio.text.chinese import drop_blanks, normalize_chinese
+from studio.text.cleaning import CONTROLS
 from studio.text.english import normalize_english
 from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
+from studio.text.rules import Step
 
-# Emoji with their joiners, skin tones and keycaps; flags are pairs of regional indicators.
-_EMOJI = regex.compile(
-    r"[\p{Extended_Pictographic}\U0001f1e6-\U0001f1ff][\ufe0e\ufe0f\u200d\u20e3\p{EMod}\U000e0020-\U000e007f]*"
-)
-_EXCLAMATIONS = str.maketrans({"‼": "!!", "⁉": "!?", "⁈": "?!", "⁇": "??"})
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code - 0xFEE0).isalnum()}
-_FULL_WIDTH_IN_NUMBER = regex.compile(r"(?<=\d)[－．／：](?=\d)|(?<=\d)％|[＄＋＝]")
-# Arrows, box drawing and bullets, but not the circle used for zero in Chinese years.
-_ORNAMENTS = regex.compile(r"[\u2190-\u21ff\u2500-\u25ca\u25cc-\u27bf\u2022\u2023\u2043\ufffc\ufffd]")
-_CHINESE_ZERO = regex.compile(r"(?<=[\p{Han}○])○|○(?=[\p{Han}○])")
-# Zero-width joiners, which some scripts need, stay.
-_CONTROLS = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}]|(?![\u200c\u200d])\p{Cf}|[\ufe00-\ufe0f\u20e3]")
 _BLANKS = regex.compile(r"\s+")
-# Only the brackets of a typed <|endofprompt|> are removed. wetext would confuse a backslash with its escapes.
-_MARKUP = regex.compile(r"<\||\|>|[\\`|]")
+_CONTROLS = regex.compile(CONTROLS)
+
+
+class Normalized(NamedTuple):
+    """A text in spoken form, and what rules replaced in it."""
+
+    text: str
+    steps: tuple[Step, ...]
+
 
 _ASIDE = "\ue010"
 _BRACKETS = regex.compile(r"[（）【】［］〔〕〖〗｛｝\[\]{}]")
 _BRACKETS_AND_ROUND = regex.compile(r"[（）()【】［］〔〕〖〗｛｝\[\]{}]")
 _ASIDE_RUN = regex.compile(rf"\s*{_ASIDE}[\s{_ASIDE}]*")
 _PUNCTUATION = regex.compile(r"[\p{P}--[\"'“‘「『《〈@#%&]]", flags=regex.V1)
-
-
-def clean(text: str) -> str:
-    """Return ``text`` without emoji, control characters and ornaments, with each run of white space as one space."""
-    text = _MARKUP.sub(" ", _EMOJI.sub(" ", text.translate(_EXCLAMATIONS)))
-    text = _BLANKS.sub(" ", text.translate(_FULL_WIDTH))
-    text = _FULL_WIDTH_IN_NUMBER.sub(lambda match: chr(ord(match.group()) - 0xFEE0), text)
-    text = _CHINESE_ZERO.sub("〇", text)
-    text = _CONTROLS.sub("", _ORNAMENTS.sub(" ", text))
-    return _BLANKS.sub(" ", unicodedata.normalize("NFC", text))
 
 
 def strip_controls(text: str) -> str:
@@ -76,15 +63,17 @@ _GROUPED = regex.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)")
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def normalize(text: str, language: Language) -> str:
-    """Return ``text`` cleaned and in spoken form. White space at each end becomes at most one space."""
-    text = parentheses_to_commas(clean(text), language)
+def normalize(text: str, language: Language) -> Normalized:
+    """Return ``text``, which has been cleaned, in spoken form. White space at each end becomes at most one space."""
+    steps: list[Step] = []
+    text = parentheses_to_commas(_BLANKS.sub(" ", text), language)
     if language is Language.ENGLISH:
-        return normalize_english(text)
-    if language is Language.CHINESE:
-        return normalize_chinese(text)
-    text = _BLANKS.sub(" ", _SIGNS.sub(" ", text))
-    if language is Language.JAPANESE:
-        text = _GROUPED.sub(lambda match: match.group().replace(",", ""), text)
-        return drop_blanks(normalize_with_grammar(text, language))
-    return text
+        text = normalize_english(text, steps)
+    elif language is Language.CHINESE:
+        text = normalize_chinese(text, steps)
+    else:
+        text = _BLANKS.sub(" ", _SIGNS.sub(" ", text))
+        if language is Language.JAPANESE:
+            text = _GROUPED.sub(lambda match: match.group().replace(",", ""), text)
+            text = drop_blanks(normalize_with_grammar(text, language))
+    return Normalized(text, tuple(steps))

@@ -9,6 +9,10 @@ _ONES_IN_ORDER = (
 _TENS_IN_ORDER = "- - twenty thirty forty fifty sixty seventy eighty ninety"
 _ONES = _ONES_IN_ORDER.split()
 _TENS = _TENS_IN_ORDER.split()
+_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+    "twelve": "twelfth",
+}  # fmt: skip
 _SCALES = ("", " thousand", " million", " billion", " trillion", " quadrillion")
 _CHINESE_DIGITS = "零一二三四五六七八九"
 _CHINESE_PLACES = ("", "十", "百", "千")
@@ -44,10 +48,31 @@ def english_number(text: str) -> str:
     return f"{spoken} point {english_digits(decimals)}" if decimals else spoken
 
 
-def english_ordinal(number: int) -> str:
-    """Return ``1`` as "1st", which the grammar reads as "first"."""
-    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
+def english_ordinal(digits: str) -> str:
+    """Return ``21`` as "twenty first"."""
+    before, _, last = english_cardinal(digits).rpartition(" ")
+    ordinal = _ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")
+    return f"{before} {ordinal}".strip()
+
+
+def english_year(digits: str) -> str:
+    """Return ``1905`` as "nineteen oh five". Years of other lengths are cardinals."""
+    if len(digits) != 4 or digits.startswith("0") or digits[1:3] == "00":
+        return english_cardinal(digits)
+    century, rest = digits[:2], digits[2:]
+    if rest == "00":
+        return f"{english_cardinal(century)} hundred"
+    return f"{english_cardinal(century)} {'oh ' + _ONES[int(rest)] if rest[0] == '0' else english_cardinal(rest)}"
+
+
+def english_pairs(digits: str) -> str:
+    """Return ``370`` as "three seventy" and ``101`` as "one oh one", as rooms and flights are read."""
+    if len(digits) not in (3, 4) or digits.startswith("0"):
+        return english_digits(digits) if len(digits) > 2 or digits.startswith("0") else english_cardinal(digits)
+    head, rest = digits[:-2], digits[-2:]
+    if rest == "00":
+        return f"{english_cardinal(head)} hundred"
+    return f"{english_cardinal(head)} {'oh ' + _ONES[int(rest)] if rest[0] == '0' else english_cardinal(rest)}"
 
 
 def english_decade(century: str, tens: str) -> str:
@@ -63,9 +88,16 @@ def chinese_digits(digits: str) -> str:
 
 
 def chinese_cardinal(digits: str) -> str:
-    """Return ``110`` as 一百一十; digit by digit with more than four digits or a leading zero."""
-    if len(digits) > 4 or (len(digits) > 1 and digits.startswith("0")):
+    """Return ``110`` as 一百一十; digit by digit beyond 16 digits or with a leading zero."""
+    if len(digits) > 16 or (len(digits) > 1 and digits.startswith("0")):
         return chinese_digits(digits)
+    for length, scale in ((12, "万亿"), (8, "亿"), (4, "万")):
+        if len(digits) > length:
+            high, low = digits[:-length], digits[-length:]
+            rest = chinese_cardinal(str(int(low))) if int(low) else ""
+            zero = "零" if rest and low.startswith("0") else ""
+            rest = "一" + rest if rest.startswith("十") else rest
+            return chinese_cardinal(high) + scale + zero + rest
     spoken, gap = "", False
     for place, digit in zip(range(len(digits) - 1, -1, -1), digits, strict=True):
         if digit == "0":
@@ -75,6 +107,12 @@ def chinese_cardinal(digits: str) -> str:
         gap = False
     spoken = spoken or "零"
     return spoken[1:] if spoken.startswith("一十") else spoken
+
+
+def chinese_number(text: str) -> str:
+    """Return a number with an optional decimal part, which is read digit by digit."""
+    whole, _, decimals = text.replace(",", "").partition(".")
+    return chinese_cardinal(whole) + (f"点{chinese_digits(decimals)}" if decimals else "")
 
 
 def _below_thousand(number: int) -> str:

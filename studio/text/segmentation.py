@@ -1,6 +1,6 @@
 """Segmentation of text into sentences for the language model.
 
-Steps: ``find_marks`` finds the tags, ``blocks`` and ``cut_points`` split the text, ``normalize`` spells out numbers,
+Steps: ``clean`` removes markup and unspeakable signs, ``find_marks`` finds the tags, ``blocks`` and ``cut_points`` split the text, ``normalize`` spells out numbers,
 ``speak`` reinserts the tags, and ``text_tokens`` encodes the result. ``PromptForm`` provides the prompt before the text.
 
 Decision: split first, normalise the pieces, then join pieces into sentences by the official rule (80, 60, 20;
@@ -12,13 +12,15 @@ utterance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from studio.errors import NothingToSpeak, TextTooLong
+from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language
 from studio.text.layout import Layout, Paragraph, ParagraphEnd, blocks
 from studio.text.prompt_form import PromptForm
+from studio.text.rules import Step
 from studio.text.split import IncrementalSplitter, cut_points, split_near_middle
 from studio.text.spoken import Encoder, Spoken, finish, join, length, shown, speak, text_tokens, trim
 
@@ -42,6 +44,8 @@ class Sentence:
     written: str  # concatenated over all items, exactly the text
     spoken: str  # begins with a space if the paragraph continues, as the model expects
     text_tokens: tuple[int, ...]
+    language: Language = Language.ENGLISH
+    steps: tuple[Step, ...] = ()  # what rules replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: 
     Without ``normalize``, the text is split but no words are changed. Raise ``NothingToSpeak``, ``TextTooLong``, and
     ``StyleNotSupported`` for tags that the generation does not support.
     """
-    reader = _Reader(_layout(text, form), tokenizer, is_normalized=not normalize)
+    reader = _Reader(_Source.of(text, form), tokenizer, is_normalized=not normalize)
     return list(_at_least_one_sentence(reader.items()))
 
 
@@ -83,23 +87,34 @@ class IncrementalText:
 
     def _read(self, texts: list[str]) -> Iterator[Sentence | Pause]:
         for text in texts:
-            layout = _layout(text, self._form)
+            source = _Source.of(text, self._form)
             # A line without letters has the language of the preceding lines.
-            self._language = detect_language(layout.masked, self._language)
+            self._language = detect_language(source.layout.masked, self._language)
             yield from _Reader(
-                layout, self._tokenizer, is_normalized=self._is_normalized, language=self._language
+                source, self._tokenizer, is_normalized=self._is_normalized, language=self._language
             ).items()
 
 
-def _layout(text: str, form: PromptForm) -> Layout:
-    if len(text) > MAX_CHARACTERS:
-        raise TextTooLong(
-            "The text has {length:,} characters; one request takes {most:,}.",
-            remedy="Divide it, for example into chapters.",
-            length=len(text),
-            most=MAX_CHARACTERS,
-        )
-    return Layout.of(text, form.tags)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text as written, and its layout after cleaning."""
+
+    written: str
+    layout: Layout
+    origins: Sequence[int]  # the place in ``written`` of each position of the layout
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, text: str, form: PromptForm) -> _Source:
+        if len(text) > MAX_CHARACTERS:
+            raise TextTooLong(
+                "The text has {length:,} characters; one request takes {most:,}.",
+                remedy="Divide it, for example into chapters.",
+                length=len(text),
+                most=MAX_CHARACTERS,
+            )
+        cleaned = clean(text, form.tags)
+        return cls(text, Layout.of(cleaned.text, form.tags), cleaned.origins, cleaned.steps)
 
 
 def _at_least_one_sentence(items: Iterator[Sentence | Pause]) -> Iterator[Sentence | Pause]:
@@ -124,12 +139,13 @@ class _Reader:
     """One pass over a text. It keeps the offset up to which text has been returned."""
 
     def __init__(
-        self, layout: Layout, tokenizer: Encoder, *, is_normalized: bool, language: Language | None = None
+        self, source: _Source, tokenizer: Encoder, *, is_normalized: bool, language: Language | None = None
     ) -> None:
-        self._layout = layout
+        self._source = source
+        self._layout = source.layout
         self._tokenizer = tokenizer
         self._is_normalized = is_normalized
-        self._text_language = language or detect_language(layout.masked)
+        self._text_language = language or detect_language(self._layout.masked)
         self._taken = 0
 
     def items(self) -> Iterator[Sentence | Pause]:
@@ -171,11 +187,14 @@ class _Reader:
         if not self._is_normalized:
             # Within a block, only clauses that had to be cut lack an end mark.
             spoken = finish(spoken, language, ending or ParagraphEnd.CONTINUED)
-        return Sentence(self._take(group[-1].end), shown(spoken), text_tokens(spoken, self._tokenizer))
+        steps = (*self._source.steps, *(step for part in spoken for step in part.steps))
+        written = self._take(group[-1].end)
+        return Sentence(written, shown(spoken), text_tokens(spoken, self._tokenizer), language, steps)
 
     def _take(self, end: int) -> str:
-        written = self._layout.text[self._taken : end]
-        self._taken = end
+        place = self._source.origins[end]
+        written = self._source.written[self._taken : place]
+        self._taken = place
         return written
 
     def _pieces(self, block: Paragraph, language: Language) -> Iterator[_Piece]:

@@ -6,14 +6,16 @@ Tags are kept apart from words until they are encoded, so that typed text can ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import regex
 
+from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, is_english_inset
 from studio.text.layout import Layout, ParagraphEnd, blocks
 from studio.text.normalize import normalize, strip_controls
+from studio.text.rules import Step
 from studio.text.tags import MarkKind, TagSet
 
 _CLOSERS = "\"”’'」』〉》】）)]}"
@@ -37,6 +39,7 @@ class Part:
 
     text: str
     is_tag: bool = False
+    steps: tuple[Step, ...] = ()  # what rules replaced in the words
 
 
 Spoken = tuple[Part, ...]
@@ -65,7 +68,7 @@ def join(pieces: Sequence[Spoken]) -> Spoken:
     joined: list[Part] = []
     for part in (part for piece in pieces for part in piece):
         if joined and not joined[-1].is_tag and not part.is_tag:
-            joined[-1] = Part(joined[-1].text + part.text)
+            joined[-1] = Part(joined[-1].text + part.text, steps=joined[-1].steps + part.steps)
         else:
             joined.append(part)
     return tuple(joined)
@@ -117,7 +120,7 @@ def finish(spoken: Spoken, language: Language, ending: ParagraphEnd) -> Spoken:
         words = without_trailing_commas(words)
     has_mark = bool(words) and (_END_MARKS.match(words[-1]) is not None or (not is_over and words[-1] in "，,"))
     marked = words + closers + ("" if has_mark else stop if is_over else comma)
-    return (*spoken[:index], Part(marked), *spoken[index + 1 :])
+    return (*spoken[:index], replace(spoken[index], text=marked), *spoken[index + 1 :])
 
 
 def without_trailing_commas(text: str) -> str:
@@ -128,12 +131,15 @@ def trim(spoken: Spoken) -> Spoken:
     """Return ``spoken`` without leading white space."""
     if spoken and not spoken[0].is_tag:
         first = spoken[0].text.lstrip()
-        return (Part(first), *spoken[1:]) if first else trim(spoken[1:])
+        return (replace(spoken[0], text=first), *spoken[1:]) if first else trim(spoken[1:])
     return spoken
 
 
 def _words(text: str, language: Language, *, is_normalized: bool) -> Part:
-    return Part(strip_controls(text) if is_normalized else normalize(text, language))
+    if is_normalized:
+        return Part(strip_controls(text))
+    words = normalize(text, language)
+    return Part(words.text, steps=words.steps)
 
 
 def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) -> Spoken:
@@ -141,7 +147,7 @@ def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) 
 
     Lines end like sentences, except that the last line keeps its end: a clip may stop within a sentence.
     """
-    layout = Layout.of(transcript.strip(), tags)
+    layout = Layout.of(clean(transcript, tags).text.strip(), tags)
     language = detect_language(layout.masked)
     lines: list[Spoken] = []
     for block in blocks(layout):

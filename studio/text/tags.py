@@ -208,6 +208,9 @@ def _tags(*, shipped: str, experimental: str) -> tuple[InlineTag, ...]:
     )
 
 
+# Tags of sounds in any generation. Where a generation lacks one, it is silent.
+KNOWN_TAGS = ("[breath]", "[laughter]", *_UNTRAINED.split())
+
 # These tags are ordinary text for the tokenizer of CosyVoice-300M, except for the languages.
 COSYVOICE1_TAGS = TagSet(
     _tags(shipped="[breath] [laughter] <laughter> <strong>", experimental=""),

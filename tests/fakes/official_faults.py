@@ -17,6 +17,7 @@ def is_damaged(text: str) -> bool:
         or "\n" in text  # paragraphs are joined
         or " - " in text  # the spaces are removed before the dash becomes a comma
         or "<|" in text  # nothing is normalised
+        or re.search(r"[$£€]\d+\.\d\d\b", text) is not None  # "three point five dollars"
         or re.search(r"[㎡`（）【】()\[\]]|——", text) is not None  # not read, or brackets are dropped
         or not any(
             character.isalpha() for character in text

@@ -26,7 +26,11 @@ REPAIRED = {
     # Digits alone are read in English.
     "123": ["one hundred and twenty three."],
     # A text that contains "<|" is neither normalised nor split (J2, row 10).
-    "<|en|>Keep 100 as it is": ["en Keep one hundred as it is."],
+    "<|en|>Keep 100 as it is": ["Keep one hundred as it is."],
+    # Amounts of money are read as decimal numbers.
+    "It costs $3.50, 25% off. Dr. Smith's 3rd": [
+        "It costs three dollars fifty, twenty five percent off. doctor Smith's third."
+    ],
 }
 
 
