@@ -3265,6 +3265,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>安装包中不包含这些组件。请从源代码运行本程序。</translation>
     </message>
     <message>
+        <source>Left out {count} subtitles whose times cannot be read (in line {numbers} of the file).</source>
+        <translation>已略过 {count} 条无法读取时间的字幕（文件第 {numbers} 行）。</translation>
+    </message>
+    <message>
         <source>No text arrived in time.</source>
         <translation>文本未及时到达。</translation>
     </message>
@@ -7039,6 +7043,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Speak stage directions and notes</source>
         <translation>朗读舞台提示和注释</translation>
+    </message>
+    <message>
+        <source>Speak sounds and songs</source>
+        <translation>朗读音效和歌曲</translation>
     </message>
     <message>
         <source>Import</source>

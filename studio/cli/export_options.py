@@ -100,6 +100,12 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD=NAME",
         help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out",
     )
+    group.add_argument(
+        "--sound-cues",
+        choices=("skip", "speak"),
+        default="skip",
+        help="whether sounds and songs of subtitles, such as [door slams], are spoken (default skip)",
+    )
 
 
 def _add_file_options(parser: argparse.ArgumentParser) -> None:

@@ -70,7 +70,7 @@ class OpenScript:
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
     file = read_file(arguments.script)
-    options = ImportOptions(arguments.split)
+    options = ImportOptions(arguments.split, speaks_notes=arguments.sound_cues == "speak")
     sheet = file.sheet(options)
     if arguments.column and sheet is not None:
         options = replace(options, mapping=_mapping(file.tables[sheet], arguments.column))

@@ -175,7 +175,7 @@ def test_subtitles_become_lines_with_slots_and_pauses() -> None:
 
 def test_speakers_of_one_subtitle_share_its_time() -> None:
     lines = lines_of_subtitles("00:00:10,000 --> 00:00:13,000\n- ANN: Ready?\n- Not yet, no!\n")
-    assert [(line.character, line.text) for line in lines] == [("ANN", "Ready?"), (None, "Not yet, no!")]
+    assert [(line.character, line.text) for line in lines] == [("Ann", "Ready?"), (None, "Not yet, no!")]
     assert [line.slot for line in lines] == [Slot(10.0, 11.0), Slot(11.0, 13.0)]
     assert [line.pause_after_seconds for line in lines] == [0.0, DEFAULT_PAUSE_SECONDS]
 

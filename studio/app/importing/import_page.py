@@ -71,7 +71,10 @@ class ImportPage(QDialog):
         self.lines = self._line_table()
         self.breaks = QComboBox()
         self.speakers = QCheckBox(self.tr("Names before colons are speakers"))
-        self.notes = QCheckBox(self.tr("Speak stage directions and notes"))
+        is_film = file.kind is ScriptKind.SUBTITLES
+        self.notes = QCheckBox(
+            self.tr("Speak sounds and songs") if is_film else self.tr("Speak stage directions and notes")
+        )
         self.summary = text_label("", "quiet")
         self._problem = ErrorLine()
         self.import_button = QPushButton(self.tr("Import"))
@@ -226,7 +229,7 @@ class ImportPage(QDialog):
             choices.addRow(self.tr("Split text:"), self.breaks)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SUBTITLES):
             choices.addRow(self.speakers)
-        if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY):
+        if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY, ScriptKind.SUBTITLES):
             choices.addRow(self.notes)
         buttons = dialog_buttons(self, accept=self.import_button)
         rows = QVBoxLayout(self)

@@ -14,9 +14,35 @@ from studio.project.importing.blocks import Block, Book
 
 # ``[Name] text``; a name is not one of the tags of the models, such as [breath].
 _BRACKETED = regex.compile(r"\[(?P<name>[\p{L}\p{N}][^\[\]\n]{0,39})\][ \t]*[:：]?[ \t]*(?P<text>\S.*)")
-_COLON = regex.compile(r"(?P<name>\p{Lu}[\p{L}\p{N}.'’&\- ]{0,39}|\p{Han}{1,8})[ \t]*[:：][ \t]*(?P<text>\S.*)")
-_CAPITALS = regex.compile(r"(?P<name>[\p{Lu}\p{N}][\p{Lu}\p{N}.'’#\- ]{0,39})[:：][ \t]*(?P<text>\S.*)")
-_REPLY = regex.compile(r"(?:^|(?<=\s))[-–—]\s?(?=\S)")
+# No time, such as 10:30.
+_NAME_ENDS = r"[ \t]*(?!(?<=\d)[:：]\d)[:：][ \t]*"
+_COLON = regex.compile(rf"(?P<name>\p{{Lu}}[\p{{L}}\p{{N}}.'’&\- ]{{0,39}}|\p{{Han}}{{1,8}}){_NAME_ENDS}(?P<text>\S.*)")
+_CAPITALS = regex.compile(
+    rf"(?P<name>[\p{{Lu}}\p{{N}}][\p{{Lu}}\p{{N}}.'’#\- ]{{0,39}})(?:\[[^\[\]]*\]|\([^()]*\))?{_NAME_ENDS}(?P<text>\S.*)"
+)
+# A paragraph that begins with such a word and a colon is spoken by the narrator.
+_LABELS = regex.compile(
+    r"notes?|warning|caution|attention|important|tips?|hint|examples?|summary|update|nb|ps|step|part|chapter|section|figure"
+    r"|table|sources?|total|date|time|place|subject|remember|definition|conclusion|results?"
+    r"|注意?|提示|警告|备注|说明|例[如子]?|总结|小结|重要|更新|时间|地点|日期|来源|结论|结果|定义|主题"
+)
+_REPLY = regex.compile(r"(?:^|(?<=\s))(?:[-–—]|>>+)\s?(?=\S)")
+_SONG = regex.compile(r"[♪♫🎵🎶]|\A#(?=\s).*\s#\Z", regex.DOTALL)
+_SOUND = regex.compile(r"\[[^\[\]]{1,200}\]|【[^【】]{1,200}】|(?m:^)[(（][^()（）]{1,200}[)）][:：]?")
+_IN_BRACKETS = regex.compile(r"[\[(](?P<name>[\p{L}][\p{L}\p{N}.'’#&\- ]{0,39})[\])][ \t]*[:：]?[ \t]*(?P<text>\S.*)")
+_ROLES = regex.compile(
+    r"(?:(?:young |old )?(?:wo)?m[ae]n|boy|girl|child|children|kid|narrator|announcer|reporter|both|all|crowd|voice)[ \d]*",
+    regex.IGNORECASE,
+)
+# Beginnings of words that describe sounds, which may be capitalised like names.
+_SOUND_WORDS = regex.compile(
+    r"\b(?:applau|bang|bark|beep|bell|breath|buzz|cheer|chime|chuckl|clap|clatter|clear|click|cough|crash|creak|cries|cry"
+    r"|distant|door|engine|explo|footstep|gasp|giggl|groan|growl|grunt|gun|horn|howl|inaudible|indistinct|knock|laugh|moan"
+    r"|music|murmur|no audio|no sound|pant|phone|playing|rain\b|ring|roar|rumbl|scoff|scream|shout|shriek|sigh|silence|sing"
+    r"|siren|snor|snif|sob|song|speak|static|sync|subtitle|thud|thunder|tire|typing|vocaliz|weep|whimper|whisper|whistl|wind\b"
+    r"|yawn|yell)|ing\b",
+    regex.IGNORECASE,
+)
 _WORDS_IN_NAME = 4
 _MIN_SPEECHES = 2  # lines of one character
 _MIN_NAMED = 0.5  # share of paragraphs with a name
@@ -58,9 +84,14 @@ def _speaker(line: str, tags: frozenset[str]) -> tuple[str | None, str]:
     if found and found["name"].split(" ")[0].casefold() not in tags:
         return found["name"].strip(), found["text"]
     found = _COLON.fullmatch(line)
-    if found and len(found["name"].split()) <= _WORDS_IN_NAME:
+    if found and len(found["name"].split()) <= _WORDS_IN_NAME and not _is_label(found["name"]):
         return found["name"].strip(), found["text"]
     return None, line
+
+
+def _is_label(name: str) -> bool:
+    """Return whether a name is a label, such as “Note” or “Step 2”."""
+    return _LABELS.fullmatch(regex.sub(r"[.\s\d]", "", name).casefold()) is not None
 
 
 def subtitle_speeches(lines: list[str]) -> list[tuple[str | None, str]]:
@@ -80,11 +111,44 @@ def subtitle_speeches(lines: list[str]) -> list[tuple[str | None, str]]:
 
 
 def _named(text: str) -> tuple[str | None, str]:
-    found = _CAPITALS.fullmatch(text.split("\n", maxsplit=1)[0])
-    if not found or not regex.search(r"\p{Lu}", found["name"]):
+    first, *rest = text.split("\n")
+    found = _CAPITALS.fullmatch(first)
+    if found and (not regex.search(r"\p{Lu}", found["name"]) or _is_label(found["name"])):
         return None, text
-    rest = text.split("\n")[1:]
+    if found is None:
+        found = _IN_BRACKETS.fullmatch(first)
+        if found is None or not _is_name(found["name"]):
+            return None, text
     return found["name"].strip(), "\n".join((found["text"], *rest))
+
+
+def _is_name(words: str) -> bool:
+    """Return whether words in brackets before a speech are a name, such as “Anna” or “man”, not a sound."""
+    parts = words.split()
+    if _ROLES.fullmatch(words):
+        return True
+    return len(parts) <= _WORDS_IN_NAME and not _SOUND_WORDS.search(words) and all(part[0].isupper() for part in parts)
+
+
+def without_capitals(name: str) -> str:
+    """Return a name in capital letters as it is usually written; abbreviations are kept."""
+    words = name.split() if name.isupper() else []
+    return " ".join(word.title() if regex.search(r"[AEIOUYÀ-ÖØ-Ý]", word) else word for word in words) or name
+
+
+def is_song(text: str) -> bool:
+    """Return whether a part of a subtitle is sung."""
+    return _SONG.search(text.strip()) is not None
+
+
+def without_sounds(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a subtitle, and whether each describes a sound, such as “[door slams]”, or how a line is said."""
+    at = 0
+    for found in _SOUND.finditer(text):
+        yield text[at : found.start()].strip(), False
+        yield found[0], True
+        at = found.end()
+    yield text[at:].strip(), False
 
 
 def is_screenplay(text: str) -> bool:

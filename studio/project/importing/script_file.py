@@ -14,7 +14,7 @@ from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_s
 from studio.project.importing.epub import read_epub
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.pdf import read_pdf
-from studio.project.importing.subtitles import lines_of_subtitles
+from studio.project.importing.subtitles import lines_of_subtitles, notices_of_subtitles
 from studio.project.importing.tables import (
     ColumnMapping,
     Table,
@@ -56,7 +56,7 @@ class ImportOptions:
     Attributes:
         breaks: Where text is split. Rows and speeches of subtitles are not split.
         finds_speakers: Whether names before colons or in brackets are speakers, or None to detect it.
-        speaks_notes: Whether stage directions and footnotes are spoken.
+        speaks_notes: Whether stage directions, footnotes, and sounds and songs of subtitles are spoken.
         sheet: The name of the table in the file, or None for the longest.
         mapping: The columns of the table, or None to recognise them by name.
     """
@@ -125,7 +125,8 @@ class ScriptFile:
             return lines_of_table(table, mapping, self.name)
         finds_speakers = self.has_speakers if options.finds_speakers is None else options.finds_speakers
         if self.kind is ScriptKind.SUBTITLES:
-            return ImportedScript(tuple(lines_of_subtitles(self.text, finds_speakers=finds_speakers)))
+            speeches = lines_of_subtitles(self.text, finds_speakers=finds_speakers, speaks_sounds=options.speaks_notes)
+            return ImportedScript(tuple(speeches), notices=notices_of_subtitles(self.text))
         book = self.book or Book()
         blocks: Iterable[Block] = book.blocks if self.book is not None else [Block(self.text)]
         if finds_speakers:

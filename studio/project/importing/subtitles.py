@@ -1,54 +1,89 @@
 """Subtitles in SubRip (.srt) and WebVTT (.vtt): one line per speech, with its time in the video as its slot.
 
+Times are read leniently, because files with faults are common.
 Sources: the description of WebVTT by the W3C; SubRip has no specification.
 """
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import regex
 
-from studio.project.importing.dialogue import subtitle_speeches
+from studio.messages import Message, message
+from studio.project.importing.dialogue import is_song, subtitle_speeches, without_capitals, without_sounds
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, MAX_PAUSE_SECONDS, Line, Slot, new_id
 from studio.project.splitting import unwrap
 
-_TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[,.](\d{1,3})"
-_TIMES = regex.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}.*")
+_TIME = r"(?:(\d{1,4})[ \t]?:[ \t]?)?(\d{1,3})[ \t]?:[ \t]?(\d{1,2})(?:[ \t]?[,.:;][ \t]?(\d{1,6}))?"
+_ARROW = r"(?:-{1,3}[ \t]?[>»]|[–—=]>|→)"
+_TIMES = regex.compile(rf"[ \t]*{_TIME}[ \t]*{_ARROW}[ \t]*{_TIME}(?![\d:]).*")
+_DIGIT = regex.compile(r"\d")
+_BREAK = regex.compile(r"\\[Nn]|<br\b[^<>]*>", regex.IGNORECASE)
+# Tags of HTML and WebVTT, of SubStation Alpha, and of MicroDVD. Two tags are those of the models.
 _FORMATTING = regex.compile(
-    r"</?(?:i|b|u|s|font|c|lang|ruby|v)\b[^<>]*>|<rt>.*?</rt>|<[\d:.]+>|\{\\[^{}]*\}", regex.IGNORECASE
+    r"<rt>[^<>]*</rt>|</?(?!(?:strong|laughter)>)[a-z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}|\{[a-z]{1,2}:[^{}]*\}",
+    regex.IGNORECASE,
 )
-_VOICE = regex.compile(r"<v(?:\.[^\s>]*)?[ \t]+(?P<name>[^>]+)>(?P<text>(?:(?!<v[ .]).)*)", regex.DOTALL)
+_VOICE = regex.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]+)>")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
+_MIN_ROLLING = 0.5  # share of the captions that repeat words of the one before
+_MAX_WORDS_COMPARED = 60
+_MAX_NUMBERS_NAMED = 5
+_MAX_GAP_SECONDS = 1.0  # between captions that roll
 
 
 @dataclass(slots=True)
 class _Cue:
-    slot: Slot
+    """A subtitle: its lines, when it is shown, and the line number of its time in the file."""
+
+    slot: Slot | None  # None if the time cannot be read
     lines: list[str]
+    number: int
 
 
-def lines_of_subtitles(text: str, *, finds_speakers: bool = True) -> list[Line]:
+def lines_of_subtitles(text: str, *, finds_speakers: bool = True, speaks_sounds: bool = False) -> list[Line]:
     """Return the speeches of ``text`` in order of time, or none without time stamps.
 
     A subtitle with several speakers becomes several lines, which share its time in proportion to their lengths. The gap
-    before the next line becomes the pause. Without ``finds_speakers``, only the voice tags of WebVTT name speakers.
+    before the next line becomes the pause. Without ``finds_speakers``, only tags of the format name speakers. Sounds and
+    songs become lines that are spoken only with ``speaks_sounds``.
     """
-    cues = sorted(_cues(text), key=lambda cue: cue.slot.start_seconds)
-    speeches = [speech for cue in cues for speech in _speeches(cue, finds_speakers=finds_speakers)]
-    gaps = [after.slot.start_seconds - before.slot.end_seconds for before, after in pairwise(speeches)]
+    cues = _without_repeats([cue for cue in _read(text) if cue.slot is not None])
+    speeches = [
+        speech for cue in cues for speech in _speeches(cue, finds_speakers=finds_speakers, speaks_sounds=speaks_sounds)
+    ]
+    spoken = [speech for speech in speeches if speech.is_spoken]
+    gaps = {id(before): after.slot.start_seconds - before.slot.end_seconds for before, after in pairwise(spoken)}
     return [
         Line(
             id=new_id(),
             text=speech.text,
             character=speech.character,
             slot=speech.slot,
-            pause_after_seconds=min(max(0.0, round(gap, 3)), MAX_PAUSE_SECONDS),
+            is_spoken=speech.is_spoken,
+            pause_after_seconds=min(max(0.0, round(gaps.get(id(speech), DEFAULT_PAUSE_SECONDS), 3)), MAX_PAUSE_SECONDS),
         )
-        for speech, gap in zip(speeches, [*gaps, DEFAULT_PAUSE_SECONDS], strict=False)
+        for speech in speeches
     ]
+
+
+def notices_of_subtitles(text: str) -> tuple[Message, ...]:
+    """Return notices about subtitles that are left out because their times cannot be read."""
+    numbers = [cue.number for cue in _read(text) if cue.slot is None]
+    if not numbers:
+        return ()
+    named = [str(number) for number in numbers[:_MAX_NUMBERS_NAMED]]
+    return (
+        message(
+            "Left out {count} subtitles whose times cannot be read (in line {numbers} of the file).",
+            count=len(numbers),
+            numbers=[*named, "…"] if len(numbers) > len(named) else named,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +91,36 @@ class _Speech:
     character: str | None
     text: str
     slot: Slot
+    is_spoken: bool
 
 
-def _cues(text: str) -> list[_Cue]:
-    is_vtt = text.lstrip("\ufeff").startswith("WEBVTT")
+def _read(text: str) -> list[_Cue]:
+    """Return the subtitles in the order of the file. Tags that name speakers are kept in their lines."""
+    text = text.removeprefix("\ufeff")
+    is_vtt = text.startswith("WEBVTT")
     found: list[_Cue] = []
-    is_in_cue = False
-    for line in text.splitlines():
+    is_in_cue = is_numbered = False
+    before = ""
+    for number, line in enumerate(text.splitlines(), 1):
         times = _TIMES.fullmatch(line)
-        if times:
-            _drop_number(found)
-            start, end = _seconds(times.groups()[:4]), _seconds(times.groups()[4:])
-            found.append(_Cue(Slot(start, max(start, end)), []))
+        if times or ("-->" in line and _DIGIT.search(line)):
+            if not found:
+                is_numbered = before.strip().isdigit()
+            elif is_numbered and not is_vtt:
+                _drop_number(found[-1].lines)
+            start, end = (_seconds(times.groups()[:4]), _seconds(times.groups()[4:])) if times else (0.0, 0.0)
+            found.append(_Cue(Slot(start, max(start, end)) if times else None, [], number))
             is_in_cue = True
-        elif is_vtt and not line.strip():
+        elif is_vtt and not line.strip() and (not line or (found and any(map(str.strip, found[-1].lines)))):
             is_in_cue = False  # the rest is the name of the next cue, or a comment
         elif found and is_in_cue:
-            found[-1].lines.append(line)
+            found[-1].lines.append(line.replace("-->", " "))
+        before = line if line.strip() else before
     return found
 
 
-def _drop_number(cues: list[_Cue]) -> None:
-    """Remove the number of the next cue from the end of the last one.
-
-    Keep a number that is the only text of a cue: some files have no cue numbers.
-    """
-    lines = cues[-1].lines if cues else []
+def _drop_number(lines: list[str]) -> None:
+    """Remove the number of the next cue from the end of the last one, unless it is its only text."""
     while lines and not lines[-1].strip():
         lines.pop()
     if len(lines) > 1 and lines[-1].strip().isdigit():
@@ -90,33 +129,82 @@ def _drop_number(cues: list[_Cue]) -> None:
 
 def _seconds(parts: tuple[str | None, ...]) -> float:
     hours, minutes, seconds, fraction = parts
-    return (
-        int(hours or 0) * 3600
-        + int(minutes or 0) * 60
-        + int(seconds or 0)
-        + int((fraction or "0").ljust(3, "0")) / 1000
-    )
+    whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    return round(whole + float(f"0.{fraction or 0}"), 3)
 
 
-def _speeches(cue: _Cue, *, finds_speakers: bool) -> list[_Speech]:
-    text = "\n".join(cue.lines)
-    named: list[tuple[str | None, str]] = [
-        (html.unescape(match["name"].strip()), match["text"]) for match in _VOICE.finditer(text)
-    ]
-    lines = [_FORMATTING.sub("", line) for line in cue.lines]
-    parts = named or (subtitle_speeches(lines) if finds_speakers else [(None, "\n".join(lines))])
-    spoken = [(name, words) for name, part in parts if _LETTER.search(words := _words(part))]
-    total = sum(len(words) for _, words in spoken)
+# Rolling captions.
+
+
+def _without_repeats(cues: Sequence[_Cue]) -> list[_Cue]:
+    """Return the cues in order of time; if captions roll, each without the words that the one before has shown."""
+    cues = sorted(cues, key=lambda cue: cue.slot.start_seconds if cue.slot else 0.0)
+    overlaps = [_overlap(before, after) for before, after in pairwise(cues)]
+    if len(overlaps) < 2 or sum(map(bool, overlaps)) < _MIN_ROLLING * len(overlaps):
+        return cues
+    return [replace(cue, lines=_lines_after(cue.lines, count)) for cue, count in zip(cues, [0, *overlaps], strict=True)]
+
+
+def _overlap(before: _Cue, after: _Cue) -> int:
+    """Return how many words at the end of a caption begin the next one."""
+    assert before.slot is not None
+    assert after.slot is not None
+    if after.slot.start_seconds - before.slot.end_seconds > _MAX_GAP_SECONDS:
+        return 0
+    shown, new = _plain("\n".join(before.lines)).split(), _plain("\n".join(after.lines)).split()
+    longest = min(len(shown), len(new), _MAX_WORDS_COMPARED)
+    return next((count for count in range(longest, 0, -1) if shown[-count:] == new[:count]), 0)
+
+
+def _lines_after(lines: list[str], num_words: int) -> list[str]:
+    """Return the plain text of ``lines`` without its first words."""
+    if not num_words:
+        return lines
+    kept: list[str] = []
+    for line in lines:
+        words = _plain(line).split()
+        kept.append(" ".join(words[num_words:]))
+        num_words = max(0, num_words - len(words))
+    return kept
+
+
+# Speeches.
+
+
+def _speeches(cue: _Cue, *, finds_speakers: bool, speaks_sounds: bool) -> list[_Speech]:
+    assert cue.slot is not None
+    parts = [part for part in _parts(cue, finds_speakers=finds_speakers) if _LETTER.search(part[1])]
+    last = max((at for at, (_, _, is_sound) in enumerate(parts) if speaks_sounds or not is_sound), default=0)
+    total = sum(len(words) for _, words, is_sound in parts if speaks_sounds or not is_sound)
     speeches: list[_Speech] = []
     start = cue.slot.start_seconds
-    for name, words in spoken:
-        is_last = len(speeches) == len(spoken) - 1
-        end = cue.slot.end_seconds if is_last else round(start + cue.slot.seconds * len(words) / total, 3)
-        speeches.append(_Speech(name, words, Slot(start, end)))
+    for at, (name, words, is_sound) in enumerate(parts):
+        if is_sound and not speaks_sounds:
+            speeches.append(_Speech(name, words, cue.slot, is_spoken=False))
+            continue
+        end = cue.slot.end_seconds if at == last else round(start + cue.slot.seconds * len(words) / total, 3)
+        speeches.append(_Speech(name, words, Slot(start, end), is_spoken=True))
         start = end
     return speeches
 
 
-def _words(part: str) -> str:
-    plain = _FORMATTING.sub("", part)
-    return unwrap(html.unescape("\n".join(line.strip() for line in plain.split("\n"))))
+def _parts(cue: _Cue, *, finds_speakers: bool) -> Iterator[tuple[str | None, str, bool]]:
+    """Yield speaker, text, and whether it is a sound or song, for each part of a subtitle."""
+    first, *rest = _VOICE.split("\n".join(cue.lines))
+    named: list[tuple[str | None, str]] = [(None, first)]
+    named += [(html.unescape(name.strip()), words) for name, words in zip(rest[::2], rest[1::2], strict=True)]
+    for speaker, words in named:
+        plain = _plain(words)
+        is_found = finds_speakers and speaker is None
+        for name, speech in subtitle_speeches(plain.split("\n")) if is_found else [(speaker, plain)]:
+            if is_song(speech):
+                yield None, unwrap(speech), True
+                continue
+            for part, is_sound in without_sounds(speech):
+                yield without_capitals(name) if is_found and name else name, unwrap(part), is_sound
+
+
+def _plain(text: str) -> str:
+    """Return the text without tags and entities, without spaces around its lines."""
+    text = _FORMATTING.sub("", _BREAK.sub("\n", text)).replace("\\h", " ")
+    return "\n".join(line.strip() for line in html.unescape(text).split("\n"))

@@ -1,0 +1,147 @@
+"""Subtitles as they are found: faulty times, rolling captions and sounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studio.project.importing.script_file import ImportOptions, read_file
+from studio.project.importing.subtitles import lines_of_subtitles, notices_of_subtitles
+from studio.project.lines import Slot
+
+
+def spoken(text: str) -> list[tuple[str | None, str]]:
+    return [(line.character, line.text) for line in lines_of_subtitles(text) if line.is_spoken]
+
+
+def cue(text: str) -> str:
+    return f"1\n00:00:01,000 --> 00:00:03,000\n{text}\n"
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "00:00:1,000 --> 00:00:03,000",
+        "0:0:1.0 --> 0:0:3.00",
+        "00:00:01 --> 00:00:03",
+        "00:00:01:000 --> 00:00:03:000",
+        "00:01,000 --> 00:03,000",
+        "00: 00: 01, 000 --> 00: 00: 03, 000",
+        "00:00:01,000 -> 00:00:03,000",
+        "00:00:01,000 —> 00:00:03,000",
+        "00:00:01,000-->00:00:03,000  X1:10 X2:20",
+    ],
+)
+def test_times_are_read_leniently(times: str) -> None:
+    (line,) = lines_of_subtitles(f"1\n{times}\nHello.\n")
+    assert (line.text, line.slot) == ("Hello.", Slot(1.0, 3.0))
+
+
+def test_a_subtitle_whose_time_cannot_be_read_is_left_out_and_named() -> None:
+    text = cue("One.") + "\n2\n00:0x:04,000 --> 00:00:06,000\nTwo.\n\n3\n00:00:07,000 --> 00:00:09,000\nA --> B.\n"
+    assert spoken(text) == [(None, "One."), (None, "A B.")]
+    (notice,) = notices_of_subtitles(text)
+    assert "(in line 6 of the file)" in str(notice)
+
+
+def test_a_number_that_is_said_is_kept() -> None:
+    assert spoken("00:01,000 --> 00:02,000\nThe answer is\n42\n\n00:03,000 --> 00:04,000\nYes.\n")[0][1] == (
+        "The answer is 42"
+    )
+    assert spoken("WEBVTT\n\n00:01.000 --> 00:02.000\nThe answer is\n42\n\n00:03.000 --> 00:04.000\nYes.\n")[0][1] == (
+        "The answer is 42"
+    )
+    assert (
+        spoken("1\n00:00:01,000 --> 00:00:02,000\nWords.\n2\n00:00:03,000 --> 00:00:04,000\nYes.\n")[0][1] == "Words."
+    )
+
+
+ROLLING = """WEBVTT
+
+00:00.000 --> 00:02.000 align:start
+ 
+the sea<00:00:00.300><c> was</c><00:00:00.600><c> calm</c>
+
+00:02.000 --> 00:02.010 align:start
+the sea was calm
+ 
+
+00:02.010 --> 00:04.000 align:start
+the sea was calm
+and<00:00:02.300><c> then</c><00:00:02.700><c> it</c><00:00:03.000><c> rose</c>
+
+00:04.000 --> 00:04.010 align:start
+and then it rose
+ 
+"""  # noqa: W293
+
+
+def test_rolling_captions_are_said_once_in_their_first_slot() -> None:
+    lines = lines_of_subtitles(ROLLING)
+    assert [(line.text, line.slot) for line in lines] == [
+        ("the sea was calm", Slot(0.0, 2.0)),
+        ("and then it rose", Slot(2.01, 4.0)),
+    ]
+
+
+def test_captions_that_grow_word_by_word_are_said_once() -> None:
+    shown = ["it", "it was", "it was late"]
+    text = "".join(f"{at}\n00:00:0{at},000 --> 00:00:0{at + 1},000\n{words}\n\n" for at, words in enumerate(shown, 1))
+    assert [words for _, words in spoken(text)] == ["it", "was", "late"]
+
+
+def test_a_word_that_is_said_twice_is_kept() -> None:
+    said = ["No.", "No.", "Why?", "Because.", "I see."]
+    text = "".join(f"{at}\n00:00:0{at},000 --> 00:00:0{at + 1},000\n{words}\n\n" for at, words in enumerate(said, 1))
+    assert [words for _, words in spoken(text)] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "speeches"),
+    [
+        ("[glass breaks]", []),
+        ("(coughs) Good evening.", [(None, "Good evening.")]),
+        ("（笑声）晚上好。", [(None, "晚上好。")]),
+        ("<i>♪ Tra la la ♪</i>", []),
+        ("WOMAN [on phone]: Hello?", [("Woman", "Hello?")]),
+        ("ANN (O.S.): Hello?", [("Ann", "Hello?")]),
+        ("- [Clara] Yes.\n- [Paul] No.", [("Clara", "Yes."), ("Paul", "No.")]),
+        ("[boy] Wait!", [("boy", "Wait!")]),
+        ("[Applause] Thank you.", [(None, "Thank you.")]),
+        (">> ANN: Yes.\n>> BOB: No.", [("Ann", "Yes."), ("Bob", "No.")]),
+        ("AT 10:30 SHE LEFT.", [(None, "AT 10:30 SHE LEFT.")]),
+        ("NOTE: Not a name.", [(None, "NOTE: Not a name.")]),
+        ("I met him (my brother) today.", [(None, "I met him (my brother) today.")]),
+        ("{\\an8}<b>Two</b>\\Nlines {\\i1}here{\\i0}", [(None, "Two lines here")]),
+        ("{y:b}Old <frame>tags.</frame>", [(None, "Old tags.")]),
+    ],
+)
+def test_sounds_are_notes_and_names_are_characters(text: str, speeches: list[tuple[str | None, str]]) -> None:
+    assert spoken(cue(text)) == speeches
+
+
+def test_a_sound_takes_no_time_unless_it_is_spoken() -> None:
+    silent, said = lines_of_subtitles(cue("(coughs) Good evening."))
+    assert (silent.is_spoken, said.slot) == (False, Slot(1.0, 3.0))
+    first, last = lines_of_subtitles(cue("(coughs) Good evening."), speaks_sounds=True)
+    assert first.is_spoken
+    assert first.slot is not None
+    assert last.slot == Slot(first.slot.end_seconds, 3.0)
+
+
+def test_words_outside_the_voice_tags_of_webvtt_are_kept() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\nMeanwhile: <v Ann>Hello.</v><v Bob>Hi.\n"
+    assert spoken(text) == [(None, "Meanwhile:"), ("Ann", "Hello."), ("Bob", "Hi.")]
+
+
+def test_sounds_can_be_spoken(tmp_path: Path) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text(cue("[glass breaks]"))
+    assert [line.is_spoken for line in read_file(path).script(ImportOptions(speaks_notes=True)).lines] == [True]
+
+
+@pytest.mark.parametrize("unit", ["<rt>", "<v ", "<v.", "<", "{y:", "["])
+def test_unclosed_tags_do_not_repeat_the_search(unit: str) -> None:
+    lines = lines_of_subtitles(f"WEBVTT\n\n00:01.000 --> 00:02.000\n{unit * 20_000}x\n")
+    assert len(lines) <= 1
