@@ -1,4 +1,4 @@
-"""Program that exports 200 lines of six characters from a window until a test kills it: ``... FOLDER``."""
+"""Program that exports 60 lines of six characters from a window until a test kills it: ``... FOLDER``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.project.changes import InsertLines
 from studio.project.lines import Line
 
 CHARACTERS = ("Mira", "Tom", "Bandit", "Captain", "Nurse", "Ghost")
-NUM_LINES = 200
+NUM_LINES = 60
 
 
 def begin_export(bench: Any) -> ExportTask:

@@ -1,4 +1,4 @@
-"""An export of 200 lines from the window that was killed is completed with one click after the next start."""
+"""An export of 60 lines from the window that was killed is completed with one click after the next start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.project.drafts import recoverable_drafts
 from studio.project.project import Project
 
 CHILD = Path(__file__).with_name("export_window_child.py")
-NUM_SPOKEN_BEFORE = 60
+NUM_SPOKEN_BEFORE = 20
 
 
 @pytest.mark.slow
