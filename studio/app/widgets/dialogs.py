@@ -37,7 +37,7 @@ def dialog_buttons(
     """Return buttons that accept and reject ``dialog``. ``accept`` is its default button, beside Cancel."""
     if accept is not None:
         standard = QDialogButtonBox.StandardButton.Cancel
-    buttons = QDialogButtonBox(standard)
+    buttons = QDialogButtonBox(standard, dialog)
     if accept is not None:
         buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
         accept.setDefault(True)
