@@ -20,7 +20,7 @@ from studio.app.importing.import_page import ImportPage
 from studio.app.widgets.drop_overlay import DraggedFiles
 
 CHARACTERS = ("Mira", "Tom", "Bandit", "Old Captain", "anna", "Ghost")
-NUM_LINES = 200
+NUM_LINES = 62
 
 
 def rows_of_game() -> list[list[str]]:

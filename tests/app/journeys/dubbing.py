@@ -1,4 +1,4 @@
-"""Third journey: an editor dubs sixty subtitles, twenty of which are too short for their texts."""
+"""Third journey: an editor dubs thirty subtitles, ten of which are too short for their texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.script.line_model import SLOT_ROLE, Column
 from studio.project.dubbing import overrun_seconds, take_seconds
 
-NUM_CUES = 60
+NUM_CUES = 30
 FIRST_SECONDS, DISTANCE_SECONDS = 1.234, 3.3
 TEXTS = ("Where were you?", "I was at home.", "Nobody saw you there.", "Then nobody was looking.")
 LONG_TEXTS = (

@@ -1,4 +1,4 @@
-"""An editor imports sixty subtitles, fits the takes to their slots, and exports them at their original times."""
+"""An editor imports thirty subtitles, fits the takes to their slots, and exports them at their original times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(t
     assert sum(overrun > MAX_OVERRUN_SECONDS for overrun in found["before"]) == NUM_CUES // 3
     after = zip(found["after"], found["marked"], strict=True)
     assert not [overrun for overrun, is_marked in after if overrun > MAX_OVERRUN_SECONDS and not is_marked]
-    # Four slots are shorter than any reading. The others must fit, or the limits would have done nothing.
+    # Two slots are shorter than any reading. The others must fit, or the limits would have done nothing.
     assert sum(overrun > 0.0 for overrun in found["after"]) <= NUM_CUES // 3 // 2
     assert found["marked"] == [overrun > 0.0 for overrun in found["after"]]
 
