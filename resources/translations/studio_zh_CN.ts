@@ -3269,8 +3269,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>已略过 {count} 条无法读取时间的字幕（文件第 {numbers} 行）。</translation>
     </message>
     <message>
+        <source>Missing in the book: {names}.</source>
+        <translation>书中缺少：{names}。</translation>
+    </message>
+    <message>
         <source>No text arrived in time.</source>
         <translation>文本未及时到达。</translation>
+    </message>
+    <message>
+        <source>Open it in a PDF viewer, and print it to a file without encryption.</source>
+        <translation>请在 PDF 阅读器中打开，并打印为不加密的文件。</translation>
     </message>
     <message>
         <source>Podcast: one MP3, -16 LUFS</source>
@@ -3755,6 +3763,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{name} has only features stored by a {own} model.</source>
         <translation>{name} 只有由 {own} 模型保存的特征。</translation>
+    </message>
+    <message>
+        <source>{name} is encrypted, with AES.</source>
+        <translation>{name} 已用 AES 加密。</translation>
     </message>
     <message>
         <source>{name} is not installed.</source>

@@ -58,7 +58,7 @@ def test_footnotes_are_kept_as_unspoken_notes_and_their_numbers_omitted() -> Non
     )
     blocks = read_epub(epub({"one.xhtml": body}), "a.epub").blocks
     assert blocks[1:] == [
-        Block("The sea rose, x and mth."),
+        Block("The sea rose, x² and mth."),
         Block("Or the lake.", is_spoken=False),
         Block("On."),
     ]

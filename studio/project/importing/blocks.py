@@ -35,6 +35,8 @@ class Book:
     title: str = ""
     author: str = ""
     cover: bytes | None = None
+    chapter_level: int | None = None  # headings up to this level begin chapters; None to infer it
+    notices: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,11 @@ class ImportedScript:
     notices: tuple[Message, ...] = ()
 
 
-def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode) -> list[Line]:
+def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: int | None = None) -> list[Line]:
     """Return one line per heading and note, and one per sentence or paragraph of other text."""
     blocks = tuple(blocks)
-    chapter_level = _chapter_level([block.level for block in blocks if block.level])
+    if chapter_level is None:
+        chapter_level = _infer_chapter_level([block.level for block in blocks if block.level])
     lines: list[Line] = []
     for block in blocks:
         if block.level or not block.is_spoken:
@@ -78,7 +81,7 @@ def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode) -> list[Line]:
     return lines
 
 
-def _chapter_level(levels: Sequence[int]) -> int:
+def _infer_chapter_level(levels: Sequence[int]) -> int:
     """Return the highest level that occurs more than once: a single heading above it is the title of the work."""
     counts = Counter(levels)
     return min((level for level, count in counts.items() if count > 1), default=min(counts, default=1))

@@ -1,7 +1,7 @@
 """Text of an EPUB book: chapters, paragraphs, footnotes, title, author and cover.
 
-Sources: EPUB 3.3 (W3C) and EPUB 2.0.1. The file is not trusted: its parts are read with a size limit, and markup is
-parsed as HTML, so that neither external references nor entities of the file are resolved.
+Sources: EPUB 3.3 (W3C) and EPUB 2.0.1. The file is not trusted: its parts are read with a size limit, and its pages
+without resolving anything (``studio/project/importing/markup.py``). What is missing is named, and the rest is read.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
-from html.parser import HTMLParser
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from urllib.parse import unquote, urldefrag
 
 import regex
 
 from studio.errors import UnreadableScript
+from studio.messages import message
 from studio.project.importing.blocks import Block, Book
+from studio.project.importing.markup import Anchor, Contents, Page, Parser, hidden_classes
 from studio.project.splitting import unwrap
 
 _MAX_BYTES_PER_PART = 32 << 20
@@ -30,49 +33,41 @@ _ARCHIVE_ERRORS = (
     *(LookupError, ValueError, RuntimeError),
 )
 _COVER_TYPES = ("image/jpeg", "image/png")
-_BLOCK_TAGS = frozenset(
-    [
-        "p",
-        "div",
-        "li",
-        "blockquote",
-        "dt",
-        "dd",
-        "td",
-        "th",
-        "figcaption",
-        "caption",
-        "pre",
-        "section",
-        "article",
-        "aside",
-        "header",
-        "footer",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "ul",
-        "ol",
-        "dl",
-        "table",
-        "tr",
-        "body",
-        "figure",
-        "main",
-        "address",
-    ]
+_PAGE_TYPES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/xml", "text/xml")
+_PAGE_SUFFIXES = (".xhtml", ".html", ".htm", ".xml")
+_DECLARED_ENCODING = regex.compile(
+    rb"""<\?xml[^>]*?encoding\s*=\s*["']([\w.\-]+)|<meta[^>]*?charset\s*=\s*["']?([\w.\-]+)"""
 )
-_OMITTED_TAGS = frozenset({"head", "script", "style", "svg", "math", "rt", "rp", "nav"})
-_VOID_TAGS = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
-_NOTES = frozenset(
-    {"footnote", "endnote", "footnotes", "endnotes", "rearnote", "rearnotes", "doc-footnote", "doc-endnote"}
+_HEAD_BYTES = 2048
+_PART = regex.compile(
+    r"(?:part|book|volume|teil|buch|band|partie|livre|parte|libro)\b|第.{1,4}[部卷编篇]|часть|том", regex.IGNORECASE
 )
-_REFERENCES = frozenset({"noteref", "doc-noteref", "pagebreak", "doc-pagebreak", "backlink", "doc-backlink"})
-_NOTE_NUMBER = regex.compile(r"[\s\[(]*(?:\d{1,4}|[*†‡§¶]+|[ivxlc]{1,6})[\s\])]*")
+_NOT_IN_TITLES = regex.compile(r"[^\p{L}\p{N}]+")
+_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+_ROMAN_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii"
+_NUMBERS = {word: str(at) for at, word in enumerate(_NUMBER_WORDS.split(" "))}
+_NUMBERS |= {word: str(at) for at, word in enumerate(_ROMAN_NUMERALS.split(" "), 1)}
+_MAX_TITLE_BLOCKS = 4
+_SCENE_LEVEL = 9
+
+
+def decode_page(content: bytes) -> str:
+    """Return the text of an XML or HTML file: by its byte order mark, else as it declares, else as UTF-8."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    if content[:4] in (b"<\0?\0", b"<\0h\0", b"<\0!\0"):
+        return content.decode("utf-16-le", "replace")
+    if content[:4] in (b"\0<\0?", b"\0<\0h", b"\0<\0!"):
+        return content.decode("utf-16-be", "replace")
+    declared = _DECLARED_ENCODING.search(content[:_HEAD_BYTES])
+    name = next(filter(None, declared.groups()), b"").decode("ascii") if declared else ""
+    for encoding in ("utf-8-sig", name, "cp1252"):
+        try:
+            if encoding:
+                return content.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content.decode("utf-8", "replace")
 
 
 def read_epub(content: bytes, name: str) -> Book:
@@ -92,30 +87,62 @@ class _Item:
     media_type: str
     properties: frozenset[str]
 
+    @property
+    def is_page(self) -> bool:
+        return self.media_type in _PAGE_TYPES or (
+            not self.media_type.startswith("image/") and self.path.lower().endswith(_PAGE_SUFFIXES)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry of the table of contents, with the name of its place in the page, or an empty one."""
+
+    anchor: str
+    title: str
+    level: int
+
 
 class _Reader:
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self._archive = archive
         self._name = name
         self._num_bytes = 0
+        self._names = {_key(each): each for each in archive.namelist()}
 
     def read(self) -> Book:
-        package_path = _Package(self._text("META-INF/container.xml")).root_file
+        package_path = _Package(self._text("META-INF/container.xml")).root_file or self._only_package()
         package = _Package(self._text(package_path))
         base = posixpath.dirname(package_path)
         items = {key: _item(base, attributes) for key, attributes in package.items.items()}
         spine = [items[key] for key in package.spine if key in items]
-        self._require_unprotected({item.path for item in spine})
+        self._require_unprotected({_key(item.path) for item in spine})
         book = Book(title=unwrap(package.title), author=", ".join(map(unwrap, package.authors)))
         book.cover = self._cover(package, items)
-        labels = self._labels(package, items)
+        entries = self._entries(package, items)
+        hidden = hidden_classes("".join(self._text(item.path) for item in items.values() if self._is_style(item)))
+        sections: list[_Section] = []
+        missing: list[str] = []
         for item in spine:
-            if "nav" not in item.properties:
-                book.blocks += _blocks_of(self._text(item.path), labels.get(item.path))
+            if "nav" in item.properties or not item.is_page:
+                continue
+            if _key(item.path) not in self._names:
+                missing.append(posixpath.basename(item.path))
+                continue
+            sections.append(_Section.of(self._text(item.path), entries.get(_key(item.path), []), hidden))
+        book.blocks, book.chapter_level = _blocks_of(sections)
+        if missing:
+            book.notices = (message("Missing in the book: {names}.", names=missing),)
         return book
 
+    def _is_style(self, item: _Item) -> bool:
+        return item.media_type == "text/css" and _key(item.path) in self._names
+
+    def _only_package(self) -> str:
+        return next((name for name in self._archive.namelist() if name.lower().endswith(".opf")), "")
+
     def _bytes(self, path: str, most: int = _MAX_BYTES_PER_PART) -> bytes:
-        with self._archive.open(path) as file:
+        with self._archive.open(self._names[_key(path)]) as file:
             content = file.read(most + 1)
         self._num_bytes += len(content)
         if len(content) > most or self._num_bytes > _MAX_BYTES:
@@ -123,37 +150,44 @@ class _Reader:
         return content
 
     def _text(self, path: str) -> str:
-        content = self._bytes(path)
-        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        return content.decode(encoding, "replace")
+        return decode_page(self._bytes(path))
 
     def _require_unprotected(self, paths: set[str]) -> None:
         """Raise ``UnreadableScript`` if chapters are encrypted. Encrypted fonts do not matter."""
-        if "META-INF/encryption.xml" not in self._archive.namelist():
+        if _key("META-INF/encryption.xml") not in self._names:
             return
-        if paths & _Package(self._text("META-INF/encryption.xml")).encrypted:
+        if paths & {_key(path) for path in _Package(self._text("META-INF/encryption.xml")).encrypted}:
             raise UnreadableScript(
                 "{name} is copy-protected.", remedy="Import a copy without protection.", name=self._name
             )
 
     def _cover(self, package: _Package, items: dict[str, _Item]) -> bytes | None:
         found = next((item for item in items.values() if "cover-image" in item.properties), items.get(package.cover_id))
-        if found is None or found.media_type not in _COVER_TYPES or found.path not in self._archive.namelist():
+        if found is None or found.media_type not in _COVER_TYPES or _key(found.path) not in self._names:
             return None
         return self._bytes(found.path, _MAX_COVER_BYTES)
 
-    def _labels(self, package: _Package, items: dict[str, _Item]) -> dict[str, str]:
-        """Return the titles in the table of contents by the path of the file in which each begins."""
-        contents = next((item for item in items.values() if "nav" in item.properties), items.get(package.contents_id))
-        if contents is None or contents.path not in self._archive.namelist():
-            return {}
-        base = posixpath.dirname(contents.path)
-        labels: dict[str, str] = {}
-        for target, label in _Contents(self._text(contents.path)).entries:
-            path = _join(base, target)
-            if "#" not in target and label:
-                labels.setdefault(path, label)
-        return labels
+    def _entries(self, package: _Package, items: dict[str, _Item]) -> dict[str, list[_Entry]]:
+        """Return the entries of the table of contents by the path of their file."""
+        candidates = [item for item in items.values() if "nav" in item.properties]
+        candidates += [items[key] for key in (package.contents_id,) if key in items]
+        candidates += [item for item in items.values() if item.media_type == "application/x-dtbncx+xml"]
+        for contents in candidates:
+            if _key(contents.path) not in self._names:
+                continue
+            found: dict[str, list[_Entry]] = {}
+            for target, title, level in Contents(self._text(contents.path)).entries:
+                path, anchor = urldefrag(target)
+                joined = _join(posixpath.dirname(contents.path), path) if path else contents.path
+                found.setdefault(_key(joined), []).append(_Entry(unquote(anchor), title, level))
+            if found:
+                return found
+        return {}
+
+
+def _key(path: str) -> str:
+    """Return a form of the path in which the variants that programs write are equal."""
+    return posixpath.normpath(path.replace("\\", "/").lstrip("/")).casefold()
 
 
 def _item(base: str, attributes: dict[str, str]) -> _Item:
@@ -162,51 +196,89 @@ def _item(base: str, attributes: dict[str, str]) -> _Item:
 
 
 def _join(base: str, target: str) -> str:
-    return posixpath.normpath(posixpath.join(base, unquote(urldefrag(target).url)))
+    path = unquote(urldefrag(target).url).replace("\\", "/")
+    return posixpath.normpath(posixpath.join(base, path))
 
 
-def _blocks_of(text: str, label: str | None) -> list[Block]:
-    """Return the blocks of a chapter file, with ``label`` from the table of contents if it has no heading."""
-    blocks = _Chapter(text).blocks
-    if label and blocks and not any(block.level for block in blocks):
-        is_repeated = unwrap(blocks[0].text).casefold() == label.casefold()
-        blocks = [Block(label, level=1), *blocks[is_repeated:]]
-    return blocks
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A page of the book: its blocks, and for some of them the entry of the contents that begins there."""
+
+    blocks: list[Block]
+    entries: dict[int, list[_Entry]]
+
+    @classmethod
+    def of(cls, text: str, entries: Sequence[_Entry], hidden: frozenset[str]) -> _Section:
+        page = Page(text, {entry.anchor for entry in entries if entry.anchor}, hidden)
+        positions = {anchor.name: anchor.position for anchor in reversed([*page.anchors, Anchor("", 0)])}
+        begun: dict[int, list[_Entry]] = {}
+        for entry in entries:
+            begun.setdefault(positions.get(entry.anchor, 0), []).append(entry)
+        return cls(page.blocks, begun)
 
 
-class _Parser(HTMLParser):
-    """Base of the parsers: removes namespace prefixes from names."""
+def _blocks_of(sections: Sequence[_Section]) -> tuple[list[Block], int | None]:
+    """Return the blocks with headings from the contents, and the level of chapters; None without contents.
 
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.prepare()
-        self.feed(text)
-        self.close()
+    Other headings are chapters if their tag is one of those that begin entries, else scenes.
+    """
+    entries = [entry for section in sections for begun in section.entries.values() for entry in begun]
+    if not entries:
+        return [block for section in sections for block in section.blocks], None
+    has_parts = any(entry.level == 1 and _PART.match(entry.title) for entry in entries) and any(
+        entry.level > 1 for entry in entries
+    )
+    chapter_level = 2 if has_parts else 1
+    beginnings = [
+        section.blocks[at].level
+        for section in sections
+        for at, begun in section.entries.items()
+        if at < len(section.blocks) and min(entry.level for entry in begun) <= chapter_level
+    ]
+    deepest_tag = max(beginnings, default=0)
+    found: list[Block] = []
+    for section in sections:
+        places = sorted({0, *section.entries})
+        for at, stop in pairwise([*places, len(section.blocks)]):
+            *others, last = section.entries.get(at, [None])
+            found += [Block(entry.title, level=entry.level) for entry in others if entry]
+            blocks = section.blocks[at:stop]
+            if last is not None:
+                heading, num_read = _heading(last, blocks[:_MAX_TITLE_BLOCKS])
+                found.append(heading)
+                blocks = blocks[num_read:]
+            found += [
+                replace(block, level=chapter_level if block.level <= deepest_tag else _SCENE_LEVEL)
+                if block.level
+                else block
+                for block in blocks
+            ]
+    return found, chapter_level
 
-    def prepare(self) -> None:
-        """Set the initial state, before any text is read."""
 
-    def open(self, tag: str, attributes: dict[str, str]) -> None: ...
-
-    def end(self, tag: str) -> None: ...
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.open(_local(tag), {name: value or "" for name, value in attrs})
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if _local(tag) not in _VOID_TAGS:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        self.end(_local(tag))
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition(":")[2]
+def _heading(entry: _Entry, following: Sequence[Block]) -> tuple[Block, int]:
+    """Return the heading of an entry, and how many of the following blocks it replaces, which repeat its title."""
+    title = rest = _words(entry.title)
+    num_read = 0
+    for block in following:
+        words = _words(block.text)
+        if not words or not block.is_spoken or rest[: len(words)] != words:
+            break
+        rest = rest[len(words) :]
+        num_read += 1
+    if num_read or not following or not following[0].level:
+        return Block(entry.title, level=entry.level), num_read
+    headings = list(takewhile(lambda block: block.level, following))
+    if not any(_words(block.text) == title for block in headings):
+        headings = headings[:1]
+    return Block(". ".join(block.text for block in headings), level=entry.level), len(headings)
 
 
-class _Package(_Parser):
+def _words(title: str) -> list[str]:
+    return [_NUMBERS.get(word, word) for word in _NOT_IN_TITLES.split(title.casefold()) if word]
+
+
+class _Package(Parser):
     """The files that describe a book: container, package and encryption."""
 
     def prepare(self) -> None:
@@ -249,89 +321,3 @@ class _Package(_Parser):
             self.title += data
         elif self._field == "creator":
             self.authors[-1] += data
-
-
-class _Contents(_Parser):
-    """Table of contents: a navigation document (EPUB 3) or an NCX file (EPUB 2). ``entries`` are (target, title)."""
-
-    def prepare(self) -> None:
-        self.entries: list[tuple[str, str]] = []
-        self._target: str | None = None
-        self._label = ""
-
-    def open(self, tag: str, attributes: dict[str, str]) -> None:
-        match tag:
-            case "a":
-                self._target, self._label = attributes.get("href"), ""
-            case "navlabel":
-                self._label = ""
-            case "content":
-                self._add(attributes.get("src", ""))
-
-    def end(self, tag: str) -> None:
-        if tag == "a" and self._target is not None:
-            self._add(self._target)
-            self._target = None
-
-    def _add(self, target: str) -> None:
-        self.entries.append((target, unwrap(self._label)))
-
-    def handle_data(self, data: str) -> None:
-        self._label += data
-
-
-class _Chapter(_Parser):
-    """Reads the blocks of one file of the book."""
-
-    def prepare(self) -> None:
-        self.blocks: list[Block] = []
-        self._text = ""
-        self._level = 0
-        self._open: list[tuple[str, str]] = []  # tag and what it contains: "omitted", "note" or ""
-
-    def open(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag in _BLOCK_TAGS:
-            self._end_block()
-        if tag == "br":
-            self._text += "\n"
-        if tag in _VOID_TAGS:
-            return
-        kinds = {*attributes.get("epub:type", "").split(), *attributes.get("role", "").split()}
-        is_reference = bool(kinds & _REFERENCES) or (
-            tag == "a" and "#" in attributes.get("href", "") and self._is_in("sup")
-        )
-        if tag in _OMITTED_TAGS or is_reference:
-            self._open.append((tag, "omitted"))
-        elif tag == "sup":
-            self._open.append((tag, "number"))
-        else:
-            self._open.append((tag, "note" if kinds & _NOTES else ""))
-        if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-            self._level = int(tag[1])
-
-    def end(self, tag: str) -> None:
-        if tag in _BLOCK_TAGS:
-            self._end_block()
-        if any(name == tag for name, _ in self._open):
-            while self._open.pop()[0] != tag:
-                pass
-
-    def handle_data(self, data: str) -> None:
-        kinds = {kind for _, kind in self._open}
-        if "omitted" in kinds or ("number" in kinds and _NOTE_NUMBER.fullmatch(data)):
-            return
-        self._text += regex.sub(r"\s+", " ", data)
-
-    def close(self) -> None:
-        super().close()
-        self._end_block()
-
-    def _is_in(self, tag: str) -> bool:
-        return any(name == tag for name, _ in self._open)
-
-    def _end_block(self) -> None:
-        text, level = self._text.strip(), self._level
-        self._text, self._level = "", 0
-        if text:
-            is_note = any(kind == "note" for _, kind in self._open)
-            self.blocks.append(Block(text, level=0 if is_note else level, is_spoken=not is_note))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import pypdf
 import regex
-from pypdf.errors import PyPdfError
+from pypdf.errors import DependencyError, PyPdfError
 
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, Book
@@ -44,6 +44,12 @@ def read_pdf(content: bytes, name: str) -> Book:
         chapters = _chapters(reader)
         facts: Mapping[str, object] = reader.metadata or {}
         book = Book(title=str(facts.get("/Title") or ""), author=str(facts.get("/Author") or ""))
+    except DependencyError as error:
+        raise UnreadableScript(
+            "{name} is encrypted, with AES.",
+            remedy="Open it in a PDF viewer, and print it to a file without encryption.",
+            name=name,
+        ) from error
     except (PyPdfError, RecursionError, *_FAULTS) as error:
         raise UnreadableScript(
             "{name} is not a readable PDF file.", remedy="Save it again as PDF, or copy and paste the text.", name=name

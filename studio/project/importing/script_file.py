@@ -131,8 +131,8 @@ class ScriptFile:
         blocks: Iterable[Block] = book.blocks if self.book is not None else [Block(self.text)]
         if finds_speakers:
             blocks = _with_speakers(blocks)
-        lines = tuple(lines_of_blocks(blocks, options.breaks))
-        return ImportedScript(lines, book.title, book.author, book.cover)
+        lines = tuple(lines_of_blocks(blocks, options.breaks, book.chapter_level))
+        return ImportedScript(lines, book.title, book.author, book.cover, notices=book.notices)
 
 
 def read_tables(path: Path) -> dict[str, Table]:

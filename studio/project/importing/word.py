@@ -1,6 +1,6 @@
 """Visible text of a Word document (.docx).
 
-Deleted text of tracked changes, field codes, alternatives for older programs, and ruby annotations are omitted. The
+Hidden text, deleted text of tracked changes, field codes, alternatives for older programs, and ruby annotations are omitted. The
 file is not trusted: external references are not resolved, and its size is limited.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import posixpath
 import struct
 import zipfile
 import zlib
@@ -21,8 +22,8 @@ from studio.project.importing.blocks import Block, Book
 _MAX_BYTES = 128 << 20
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _DOCUMENT = "word/document.xml"
-_STYLES = "word/styles.xml"
 _FACTS = "docProps/core.xml"
+_OFF = ("0", "false", "off")
 _HEADING = regex.compile(r"(?:heading (?P<level>[1-9])|Title)", regex.IGNORECASE)
 # Each compression library has its own errors, and names and offsets in the archive may be invalid.
 _ARCHIVE_ERRORS = (
@@ -49,17 +50,35 @@ def read_word(content: bytes, name: str) -> Book:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
             styles, facts = _Styles(), _Facts()
-            if _STYLES in names:
-                _read_part(archive, _STYLES, styles, name)
+            main = _related(archive, "", "officeDocument", name) or _DOCUMENT
+            style_part = _related(archive, main, "styles", name) or posixpath.join(
+                posixpath.dirname(main), "styles.xml"
+            )
+            if style_part in names:
+                _read_part(archive, style_part, styles, name)
             if _FACTS in names:
                 _read_part(archive, _FACTS, facts, name)
             document = _Document(styles.levels)
-            _read_part(archive, _DOCUMENT, document, name)
+            _read_part(archive, main, document, name)
     except (expat.ExpatError, *_ARCHIVE_ERRORS) as error:
         raise UnreadableScript(
             "{name} is not a readable Word document.", remedy="Save it again as .docx, or as text.", name=name
         ) from error
     return Book(document.blocks, facts.values.get("title", "").strip(), facts.values.get("creator", "").strip())
+
+
+def _related(archive: zipfile.ZipFile, part: str, kind: str, name: str) -> str | None:
+    """Return the part to which ``part`` has a relationship of a kind; the package itself is the empty part."""
+    folder, base = posixpath.split(part)
+    description = posixpath.join(folder, "_rels", f"{base}.rels")
+    if description not in archive.namelist():
+        return None
+    relations = _Relations()
+    _read_part(archive, description, relations, name)
+    target = relations.targets.get(kind)
+    if target is None:
+        return None
+    return posixpath.normpath(target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target))
 
 
 def _read_part(archive: zipfile.ZipFile, part: str, reader: _Reader, name: str) -> None:
@@ -97,6 +116,18 @@ class _Reader:
 
     def _refuse_doctype(self, *_: object) -> None:
         raise expat.ExpatError("unexpected document type declaration")
+
+
+class _Relations(_Reader):
+    """``targets`` by the last word of their kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: dict[str, str] = {}
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "Relationship":
+            self.targets.setdefault(attributes.get("Type", "").rpartition("/")[2], attributes.get("Target", ""))
 
 
 class _Facts(_Reader):
@@ -141,6 +172,8 @@ class _Document(_Reader):
         self._open_levels: list[int] = []
         self._omitted_depth = 0
         self._is_in_text = False
+        self._is_in_run = False
+        self._is_hidden = False  # the text of the run
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if self._omitted_depth or name in _OMITTED:
@@ -152,6 +185,10 @@ class _Document(_Reader):
                 self._open_levels.append(0)
             case "pStyle" if self._open:
                 self._open_levels[-1] = self._levels.get(attributes.get("val", ""), 0)
+            case "r":
+                self._is_in_run, self._is_hidden = True, False
+            case "vanish" if self._is_in_run:
+                self._is_hidden = attributes.get("val", "") not in _OFF
             case "t":
                 self._is_in_text = True
             case "tab":
@@ -168,6 +205,8 @@ class _Document(_Reader):
         match name:
             case "p" if self._open:
                 self.blocks.append(Block("".join(self._open.pop()).strip(), self._open_levels.pop()))
+            case "r":
+                self._is_in_run = self._is_hidden = False
             case "t":
                 self._is_in_text = False
 
@@ -176,7 +215,7 @@ class _Document(_Reader):
             self._add(text)
 
     def _add(self, text: str) -> None:
-        if self._open:
+        if self._open and not self._is_hidden:
             self._open[-1].append(text)
 
 
