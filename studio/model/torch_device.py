@@ -90,11 +90,6 @@ def cuda_streams(device: torch.device) -> StreamPool:
         return _pools[index]
 
 
-def current_stream_id(device: torch.device) -> int:
-    """Return an identifier of the stream that this thread queues work on, or 0 if ``device`` has no streams."""
-    return torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
-
-
 def set_device(device: torch.device) -> None:
     """Make ``device`` current for this thread, with the thread's own stream instead of the default one."""
     torch.cuda.set_device(device.index or 0)  # TensorRT builds for the current GPU of the thread

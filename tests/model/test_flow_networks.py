@@ -178,10 +178,10 @@ def test_distance_term_far_from_the_beginning() -> None:
             assert bias.shape == (1, 2, 50, 6050)
 
 
-def test_rotations_are_not_shared_between_cuda_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rotations_are_not_shared_between_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     """The value may be queued there but not computed yet."""
     stream = 1
-    monkeypatch.setattr("studio.model.flow.dit.current_stream_id", lambda _device: stream)
+    monkeypatch.setattr("torch.cpu.current_stream", lambda _device: stream)
     positions = RotaryPositions(8)
     first = positions.rotations(0, 5)
     assert positions.rotations(0, 5) is first

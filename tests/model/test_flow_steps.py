@@ -22,7 +22,7 @@ from non_causal_flow_cases import non_causal_config, non_causal_decoder, random_
 
 from studio.model.config import REDUCED_STEPS
 from studio.model.flow import CachedFlowDecoder
-from studio.model.flow.caches import USUAL_LINE_TOKENS, CacheKind
+from studio.model.flow.caches import CacheKind
 from studio.model.flow.model import FlowModel
 
 REDUCED = [REDUCED_STEPS[0], REDUCED_STEPS[2]]
@@ -83,7 +83,7 @@ def test_small_caches_and_recomputed_streams_equal_the_whole_run(reference: Path
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 60)
     expected = _whole_run(reference, family, num_steps).mel(prompt, tokens)
     full = _with_steps(flow_decoder(reference, family), num_steps)
-    enough = full._bytes_of(CacheKind.INPUTS, 50 + USUAL_LINE_TOKENS)
+    enough = full._planned_bytes(CacheKind.INPUTS, 50)
     for budget_bytes, kind in ((enough, CacheKind.INPUTS), (0, None)):
         decoder = _with_steps(flow_decoder(reference, family, cache_budget_bytes=budget_bytes), num_steps)
         state = decoder.prepare_prompt(prompt)

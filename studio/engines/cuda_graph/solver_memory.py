@@ -22,7 +22,7 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder,
 from studio.model.flow.caches import Allocation, CacheLayout
 from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.layers import CausalConvolution, Change, Conditions, Context, Norm, SelfAttention
-from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond, solve
+from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond
 
 # Added to masked scores: exp(-1e4) is zero in every type, and -1e4 fits in float16.
 _MASKED = -1e4
@@ -210,14 +210,13 @@ class SolverMemory:
     def _compute(self) -> None:
         model = self._model
         given = (self._mean, self._prompt_mel, self._speaker)
-        conditions = Conditions(*(cond_uncond(part) for part in given))
-
-        def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
-            context = _FixedContext(self, step)
-            return model.network.estimator.velocity(x, conditions, model.modulations[step], context)
-
+        conditions, x = Conditions(*(cond_uncond(part) for part in given)), self._x
         with nullcontext() if self._rotary is None else override_rotary(self._rotations):
-            self._mel.copy_(solve(self._x, model.steps, model.config.solver.guidance_scale, velocity))
+            for index, (step, modulation) in enumerate(zip(model.steps, model.modulations, strict=True)):
+                rows, context = x.expand(2, -1, -1), _FixedContext(self, index)
+                velocity = model.network.estimator.velocity(rows, conditions, modulation, context)
+                x = step.advance(x, velocity, model.config.solver.guidance_scale)
+            self._mel.copy_(x)
         self._is_finite.logical_and_(self._mel.isfinite().all())
 
 

@@ -25,7 +25,6 @@ from studio.model.flow.layers import (
     VelocityEstimator,
     timestep_embedding,
 )
-from studio.model.torch_device import current_stream_id
 
 _LAYER_NORM_EPS = 1e-6
 _TIME_SINUSOIDS = 256
@@ -76,22 +75,7 @@ class RotaryPositions(nn.Module):
         # Not with torch.arange: on the meta device, where models are built, it imports torch's compiler.
         rates = [10000.0 ** (-channel / head_size) for channel in range(0, head_size, 2)]
         self.register_buffer("inv_freq", torch.tensor(rates, dtype=torch.float32))
-        self._last_rotations: tuple[tuple[int, int, int], torch.Tensor] | None = None
-
-    def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
-        """Rotate ``projected`` (rows, frames, channels) before the split into heads, so only the first head is rotated.
-
-        This looks like an error in the official code, but the weights were trained with it (J1).
-        """
-        num_turned = 2 * self.inv_freq.shape[0]
-        override = _ROTARY_OVERRIDE.get()
-        if override is None or override.is_complex():
-            self.rotate(projected[..., :num_turned], start)
-            return projected
-        cos, sin = override.unbind(0)
-        even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
-        turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
-        return torch.cat([turned, projected[..., num_turned:]], dim=-1)
+        self._last_rotations: tuple[tuple[int, int, object], torch.Tensor] | None = None
 
     def rotate(self, channels: torch.Tensor, start: int) -> None:
         """Rotate ``channels`` (rows, frames, …, head_size) in place, 16-bit ones in float32."""
@@ -107,12 +91,14 @@ class RotaryPositions(nn.Module):
     def rotations(self, start: int, num_frames: int) -> torch.Tensor:
         """Return complex rotations (frames, head_size / 2). The last result is cached for the other layers of a call.
 
-        It is not reused on another CUDA stream, where it might not have been computed yet.
+        It is not reused on another stream of a GPU, where it might not have been computed yet.
         """
-        last, wanted = self._last_rotations, (start, num_frames, current_stream_id(self.inv_freq.device))
-        if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
+        device = self.inv_freq.device
+        stream: object = torch.get_device_module(device).current_stream(device)
+        last, wanted = self._last_rotations, (start, num_frames, stream)
+        if last is None or last[0] != wanted or last[1].device != device:
             with torch.inference_mode(mode=False), torch.no_grad():  # the cached result may be used in training later
-                frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
+                frames = torch.arange(start, start + num_frames, device=device)
                 angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
                 self._last_rotations = last = (wanted, torch.polar(torch.ones_like(angles), angles))
         return last[1]
@@ -127,8 +113,18 @@ class Attention(ProjectedAttention):
         self._rotary = (rotary,)
 
     def positioned(self, projected: torch.Tensor, start: int) -> torch.Tensor:
-        rotated: torch.Tensor = self._rotary[0](projected, start)
-        return rotated
+        """Rotate ``projected`` (rows, frames, channels) before the split into heads, so only the first head is rotated.
+
+        This looks like an error in the official code, but the weights were trained with it (J1).
+        """
+        override = _ROTARY_OVERRIDE.get()
+        if override is None or override.is_complex():
+            self._rotary[0].rotate(projected[..., : self.head_size], start)
+            return projected
+        cos, sin = override.unbind(0)
+        even, odd = projected[..., 0 : self.head_size : 2], projected[..., 1 : self.head_size : 2]
+        turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
+        return torch.cat([turned, projected[..., self.head_size :]], dim=-1)
 
     def rotated(self, projected: torch.Tensor, start: int) -> torch.Tensor:
         self._rotary[0].rotate(projected[:, :, :2, 0], start)  # the first head of queries and keys

@@ -114,9 +114,11 @@ class ProjectedAttention(MixedPrecision, SelfAttention):
         return self.split_heads(self.positioned(self.to_k(normed), start)), self.split_heads(self.to_v(normed))
 
     def projections(self, normed: torch.Tensor, start: int) -> tuple[torch.Tensor, ...]:
-        if self.to_qkv is None:
-            return super().projections(normed, start)
-        return self.project(normed, start).unbind(0)
+        if self.to_qkv is not None:
+            return self.project(normed, start).unbind(0)
+        queries = self.positioned(self.to_q(normed), start)
+        keys = self.positioned(self.to_k(normed), start)
+        return tuple(map(self.split_heads, (queries, keys, self.to_v(normed))))
 
     def project(self, normed: torch.Tensor, start: int) -> torch.Tensor:
         if self.to_qkv is None:

@@ -125,10 +125,12 @@ class FlowModel(AnyFlowModel[FlowNetwork]):
         prompt_mel[: known.shape[0]] = known
         conditions = Conditions(*(cond_uncond(part) for part in (mean, prompt_mel, voice.speaker)))
 
-        def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
-            return self.network.estimator.velocity(x, conditions, self.modulations[step], context_of_step(step))
-
-        return solve(self.noise[start:stop], self.steps, self.config.solver.guidance_scale, velocity)
+        x = self.noise[start:stop]
+        for index, (step, modulation) in enumerate(zip(self.steps, self.modulations, strict=True)):
+            rows = x.expand(2, -1, -1)
+            velocity = self.network.estimator.velocity(rows, conditions, modulation, context_of_step(index))
+            x = step.advance(x, velocity, self.config.solver.guidance_scale)
+        return x
 
     def decode_sequence(
         self, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int], *, is_streaming: bool
@@ -174,6 +176,14 @@ MAX_FRAMES = 15_000
 class EulerStep:
     time: float
     size: float
+
+    def advance(self, x: torch.Tensor, velocity: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+        """Return ``x`` (frames, mel_bins) after the step.
+
+        ``velocity`` (2, frames, mel_bins) has a conditional and an unconditional row.
+        """
+        conditional, unconditional = velocity.unbind(0)
+        return x + self.size * ((1 + guidance_scale) * conditional - guidance_scale * unconditional)
 
 
 @lru_cache
@@ -248,20 +258,3 @@ def _modulations(tables: Mapping[str, torch.Tensor], count: int) -> tuple[Modula
     return tuple(
         tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in parts) for row in range(count)
     )
-
-
-def solve(
-    noise: torch.Tensor,
-    steps: Sequence[EulerStep],
-    guidance_scale: float,
-    velocity: Callable[[int, torch.Tensor], torch.Tensor],
-) -> torch.Tensor:
-    """Integrate ``noise`` (frames, mel_bins) to a mel of the same shape.
-
-    ``velocity`` is called with the step index and (2, frames, mel_bins): a conditional and an unconditional row.
-    """
-    x = noise
-    for index, step in enumerate(steps):
-        conditional, unconditional = velocity(index, x.expand(2, -1, -1)).unbind(0)
-        x = x + step.size * ((1 + guidance_scale) * conditional - guidance_scale * unconditional)
-    return x

@@ -19,7 +19,7 @@ from studio.model.config import FlowConfig, Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.flow.decoder import as_mel
 from studio.model.flow.layers import Conditions, FullContext
-from studio.model.flow.model import AnyFlowModel, PromptTensors, cond_uncond, require_frames, solve
+from studio.model.flow.model import AnyFlowModel, PromptTensors, cond_uncond, require_frames
 from studio.model.flow.non_causal_network import EDGE_TOKENS, NonCausalFlow, build_non_causal_network
 from studio.model.flow.packing import pack
 from studio.model.flow.stored import StoredFlow, digest_samples, open_stored, releasing_pages
@@ -126,12 +126,11 @@ class NonCausalFlowModel(AnyFlowModel[NonCausalFlow]):
 
         The tensors of ``given`` have no row dimension.
         """
-        conditions, context = Conditions(*(cond_uncond(part) for part in given)), FullContext()
-
-        def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
-            return self.network.estimator.velocity(x, conditions, self.modulations[step], context)
-
-        return solve(noise, self.steps, self.config.solver.guidance_scale, velocity)
+        conditions, context, x = Conditions(*(cond_uncond(part) for part in given)), FullContext(), noise
+        for step, modulation in zip(self.steps, self.modulations, strict=True):
+            velocity = self.network.estimator.velocity(x.expand(2, -1, -1), conditions, modulation, context)
+            x = step.advance(x, velocity, self.config.solver.guidance_scale)
+        return x
 
 
 def load_non_causal_network(path: Path, config: FlowConfig) -> NonCausalFlow:
