@@ -175,9 +175,12 @@ class PromptCache:
         return sum(voice.flow_state.num_bytes for voice in self._prepared.values())
 
     def features(self, key: str, make: Callable[[], VoicePrompt]) -> VoicePrompt:
-        """Return the stored features of ``key``. If there are none, store and return the result of ``make()``."""
+        """Return the features of ``key`` in memory or on disk. If there are none, store the result of ``make()``."""
         path = self._folder / f"{key}.features.safetensors"
         with self._lock:
+            voice = self._prepared.get((self._flow_key, key))
+            if voice is not None:
+                return voice.prompt
             if path.is_file():
                 try:
                     return replace(read_features(path, self._generation), key=key)

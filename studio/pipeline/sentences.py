@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
-from studio.model.speech_lm.cached_lm import speech_token_limits
+from studio.model.speech_lm.torch_lm import speech_token_limits
 from studio.model.stages import SpeechTokenRequest
 from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import Generation

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from studio.pipeline.length_limits import spoken_length
 from studio.pipeline.request import SentenceEvidence
 from studio.take_checks.confidence import MIN_EARLIER_TAKES, median_and_deviation, ramp
 from studio.take_checks.records import Problem, ProblemKind, TakeMeasures
-from studio.text.spoken_length import spoken_length
 
 # A sequence of this many tokens that is repeated at once. Long vowels and silence repeat short sequences.
 _MIN_PERIOD, _MAX_PERIOD = 3, 25

@@ -5,8 +5,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from studio.model.vocoder.layers import History
-from studio.model.vocoder.spectrum import analyse, resynthesise
+from studio.model.vocoder.layers import History, analyse, resynthesise
 
 SIZE, HOP = 16, 4
 WINDOW = torch.hann_window(SIZE, dtype=torch.float64)

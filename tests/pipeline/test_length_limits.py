@@ -11,14 +11,15 @@ from studio.pipeline.length_limits import (
     LOOSE,
     WIDE,
     LengthLimits,
+    SpokenLength,
     Tolerance,
     limits_of_sentences,
     pace_of_prompt,
+    spoken_length,
 )
 from studio.pipeline.request import LengthVerdict, SynthesisRequest, VoiceReference
 from studio.text.respellings import Respellings
 from studio.text.segmentation import Sentence
-from studio.text.spoken_length import SpokenLength, spoken_length
 
 TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG
 LIST = Path(__file__).parents[2] / "resources" / "models" / "studio-mini" / "CosyVoice-BlankEN" / "respellings.txt"

@@ -13,10 +13,9 @@ from studio.engines.cuda_graph.attention_kernel import step_attention
 from studio.engines.device_sampling import draw_tokens
 from studio.model.config import QwenConfig
 from studio.model.options import SamplingOptions
-from studio.model.speech_lm.cached_lm import CachedSpeechLM, CacheT
 from studio.model.speech_lm.decoder import KVCache
 from studio.model.speech_lm.sampling import NEVER
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, CacheT, TorchSpeechLM
 from studio.model.speech_lm.transformer_decoder import RelativeCache
 from studio.model.speech_lm.transformer_lm import TransformerSpeechLM
 

@@ -17,11 +17,10 @@ import torch
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder, shared_pool
 from studio.model.stages import SourceNoise, VocoderStream
-from studio.model.vocoder.layers import History
+from studio.model.vocoder.layers import History, last_block_gain
 from studio.model.vocoder.network import CausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
 from studio.model.vocoder.source import cumulative_phase
-from studio.model.vocoder.spectrum import last_block_gain
 from studio.model.vocoder.streams import CausalStream
 from studio.model.vocoder.vocoder import CausalVocoder
 

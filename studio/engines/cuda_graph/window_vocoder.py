@@ -18,10 +18,9 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder,
 from studio.engines.cuda_graph.vocoder import GraphedVocoder
 from studio.model.config import VocoderKind
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
-from studio.model.vocoder.layers import History, same_padding
+from studio.model.vocoder.layers import History, analyse, last_block_gain, same_padding
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import cumulative_phase
-from studio.model.vocoder.spectrum import analyse, last_block_gain
 from studio.model.vocoder.streams import F0_PAST_FRAMES, NonCausalStream
 from studio.model.vocoder.vocoder import HiFTVocoder, NonCausalVocoder
 

@@ -20,9 +20,9 @@ from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import SpeechLMConfig
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
-from studio.model.speech_lm.cached_lm import prefix_length, speech_token_limits
 from studio.model.speech_lm.decoder import check_length
 from studio.model.speech_lm.network import InputEmbeddings
+from studio.model.speech_lm.torch_lm import prefix_length, speech_token_limits
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _log = logging.getLogger(__name__)

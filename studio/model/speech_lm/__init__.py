@@ -8,12 +8,11 @@ slow for single tokens. Alternative: one module with switches. With 8-bit and 4-
 one graph of ONNX Runtime (``GraphDecoder``).
 """
 
-from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.loading import build_speech_lm, load_speech_lm, open_network
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.quality import QualityReport, compare_with_reference, random_request
 from studio.model.speech_lm.sampling import RepetitionAwareSampler, filter_silent_tokens, kept_by_silence_filter
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, TorchSpeechLM
 from studio.model.speech_lm.transformer_lm import TransformerSpeechLM
 from studio.model.speech_lm.transformer_network import TransformerLMNetwork
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from studio.model.speech_lm.attention import AttentionRecorder
-from studio.model.speech_lm.decoder import KVCache
+from studio.model.speech_lm.decoder import AttentionRecorder, KVCache
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import AttentionHead, AttentionMap, SpeechTokenRequest
 

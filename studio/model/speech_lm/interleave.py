@@ -23,10 +23,9 @@ from itertools import islice
 import torch
 
 from studio.model.config import SpeechTokenLayout
-from studio.model.speech_lm.cached_lm import prefix_length, speech_token_limits
 from studio.model.speech_lm.decoder import check_length
 from studio.model.speech_lm.network import InputEmbeddings
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.torch_lm import TorchSpeechLM, prefix_length, speech_token_limits
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Initial cache, enough for half a minute of speech and its text.

@@ -20,12 +20,11 @@ from studio.model.converted_weights import (
 )
 from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm.bfloat16_prefill import bfloat16_decoder, bfloat16_weights
-from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.decoder import Decoder, pack_layer
 from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, gains_from_bfloat16, written_graph
 from studio.model.speech_lm.linear import Linear, check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, DecoderLayer, SpeechLMNetwork
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, TorchSpeechLM
 from studio.model.speech_lm.transformer_decoder import RelativeDecoder, pack_relative_layer
 from studio.model.speech_lm.transformer_lm import TransformerInputs, TransformerSpeechLM
 from studio.model.speech_lm.transformer_network import (

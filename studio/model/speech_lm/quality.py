@@ -14,8 +14,8 @@ import torch
 
 from studio.model.config import AnySpeechLMConfig, Precision
 from studio.model.limits import LIMITS, MAX_DIVERGENCE_NATS, MAX_WORST_DIVERGENCE_NATS, MIN_TOP_AGREEMENT
-from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.sampling import RepetitionAwareSampler
+from studio.model.speech_lm.torch_lm import CachedSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 
 from studio.model.config import TransformerLMConfig
-from studio.model.speech_lm.cached_lm import CachedSpeechLM, prefix_length, speech_token_limits
 from studio.model.speech_lm.linear import Linear
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, prefix_length, speech_token_limits
 from studio.model.speech_lm.transformer_decoder import RelativeCache, RelativeDecoder, check_positions
 from studio.model.speech_lm.transformer_network import TransformerLMNetwork, speaker_vector
 from studio.model.stages import SpeechTokenRequest

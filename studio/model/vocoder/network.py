@@ -25,7 +25,9 @@ from studio.model.vocoder.layers import (
     ResidualBlock,
     Snake,
     Surround,
+    analyse,
     causal_padding,
+    resynthesise,
     same_padding,
 )
 from studio.model.vocoder.source import (
@@ -35,7 +37,6 @@ from studio.model.vocoder.source import (
     cumulative_phase,
     source_phase,
 )
-from studio.model.vocoder.spectrum import analyse, resynthesise
 
 _MAX_MAGNITUDE = 100.0
 _LAST_LEAKY_RELU_SLOPE = 0.01  # as in training; the slope inside the stack differs

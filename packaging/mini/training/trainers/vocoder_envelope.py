@@ -16,9 +16,8 @@ import torch
 from torch import nn
 
 from studio.model.config import VocoderConfig
-from studio.model.vocoder.layers import History
+from studio.model.vocoder.layers import History, analyse
 from studio.model.vocoder.network import CausalHiFT
-from studio.model.vocoder.spectrum import analyse
 from training.trainers.crops import LOOK_AHEAD_FRAMES, Crops
 
 _SHARE_OF_CHANNELS = 0.6  # share of the channels of the narrowest stage

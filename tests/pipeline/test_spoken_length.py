@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from studio.pipeline.length_limits import SpokenLength, spoken_length
 from studio.text.respellings import Respellings
-from studio.text.spoken_length import SpokenLength, spoken_length
 
 WORDS = Respellings({"hello": "HXLÓ", "it's": "ITS"})
 
