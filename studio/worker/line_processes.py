@@ -142,21 +142,19 @@ class LineProcessPool:
         self._is_closed = False
         self._changed = threading.Condition()
 
-    def stream(
-        self, request: SynthesisRequest, control: RequestControl, run_here: Callable[[], Chunks], *, in_batch: bool
-    ) -> Chunks:
+    def stream(self, request: SynthesisRequest, control: RequestControl, chunks: Chunks, *, in_batch: bool) -> Chunks:
         """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``.
 
-        ``run_here`` runs the line in this process. There, a line of a batch pauses after its current chunk during an
-        interactive one.
+        ``chunks`` are those of the line in this process, where it has not begun. There, a line of a batch pauses after
+        its current chunk during an interactive one.
         """
         if not in_batch:
             with self._interactive():
-                return (yield from run_here())
+                return (yield from chunks)
         with self.acquire(control) as process:
             if process is not None:
                 return (yield from process.stream(request, control))
-            return (yield from self._paused(run_here(), control))
+            return (yield from self._paused(chunks, control))
 
     @contextlib.contextmanager
     def acquire(self, control: RequestControl) -> Iterator[LineProcess | None]:

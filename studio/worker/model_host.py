@@ -194,13 +194,10 @@ class ModelHost:
         in_batch: bool = False,
     ) -> Chunks:
         with self._in_use() as synthesizer:
-
-            def run_here() -> Chunks:
-                return synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch)
-
-            if self._pool is None:
-                return (yield from run_here())
-            return (yield from self._pool.stream(request, control, run_here, in_batch=in_batch))
+            chunks = synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch)
+            if self._pool is not None:
+                chunks = self._pool.stream(request, control, chunks, in_batch=in_batch)
+            return (yield from chunks)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         with self._in_use() as synthesizer:
