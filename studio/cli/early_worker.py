@@ -8,7 +8,7 @@ from studio.worker.process import Worker, WorkerProcess
 
 # Commands that need a worker at once, unless another computer speaks.
 _SPEAKING = ("say", "convert")
-_OPTIONS_WITHOUT_WORKER = ("--server", "--help", "-h")
+_OPTIONS_WITHOUT_WORKER = ("--server", "--help", "-h", "--dry-run")
 
 
 def worker_starter(words: Sequence[str]) -> Callable[[], Worker]:

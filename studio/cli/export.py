@@ -13,6 +13,7 @@ from pathlib import Path
 from studio import paths
 from studio.cli.checks import check_policy, check_warning, line_check_values
 from studio.cli.command_context import CommandContext
+from studio.cli.dry_run import print_sentences, sentences_json, sentences_of_texts
 from studio.cli.dubbing import fit_speech, fit_takes, retake_warnings, time_warnings, times_as_json
 from studio.cli.export_options import add_export_options, book_details, chosen_settings, fit_options, resolve_output
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script
@@ -57,6 +58,7 @@ from studio.project.takes import Take
 from studio.take_checks.records import TakeCheck
 from studio.voices.library import VoiceLibrary
 from studio.worker.client import WorkerClient
+from studio.worker.normalization import SpokenSentence
 
 _PURPOSES = "\n".join(f"  {preset.name:<11}{str(preset.title).partition(': ')[2]}" for preset in PRESETS)
 EXAMPLES = f"""\
@@ -141,7 +143,9 @@ async def _export(
     found = forecast(plan)
     _print_findings([*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken))])
     if arguments.dry_run:
-        _print_forecast(found, plan, is_json=arguments.json)
+        texts = [requests[item.key].text if item.key in requests else item.text for item in items]
+        sentences = await asyncio.to_thread(sentences_of_texts, texts, folder)
+        _print_forecast(found, plan, sentences, is_json=arguments.json)
         return
     messages = _Messages()
     warn_of_language(
@@ -272,17 +276,24 @@ def _print_findings(findings: Sequence[Finding]) -> None:
         print_message(f"timbre: {lines}{finding.message}")
 
 
-def _print_forecast(found: ExportForecast, plan: ExportPlan, *, is_json: bool) -> None:
-    """Print each file and what an export does to it: ``new``, ``replaced`` or ``kept``. Other files are ``unused``."""
+def _print_forecast(
+    found: ExportForecast, plan: ExportPlan, sentences: Sequence[SpokenSentence], *, is_json: bool
+) -> None:
+    """Print each file and what an export does to it, and how sentences are spoken.
+
+    A file is ``new``, ``replaced`` or ``kept``. Other files of the folder are ``unused``.
+    """
     if is_json:
         files = [{"file": str(file), "change": change.value} for file, change in found.changes]
         values = {"folder": str(plan.folder), "files": files, "unused": [str(file) for file in found.orphans]}
+        values |= sentences_json(sentences)
         print(json.dumps(values, ensure_ascii=False), flush=True)
         return
     for file, change in found.changes:
         print(f"{change.value:<9}{file}")
     for file in found.orphans:
         print(f"{'unused':<9}{file}")
+    print_sentences(sentences, is_json=False)
 
 
 class _Messages:

@@ -136,7 +136,9 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
         "--replace", action="store_true", help="overwrite files that are not from an export of this script"
     )
     group.add_argument(
-        "--dry-run", action="store_true", help="list the files to make, replace and keep, and write nothing"
+        "--dry-run",
+        action="store_true",
+        help="list the files to make, replace and keep, and how each sentence is spoken; write nothing",
     )
     group.add_argument("--skip-failed", action="store_true", help="leave out lines that cannot be spoken")
     group.add_argument("--json", action="store_true", help="print one JSON object with the results")

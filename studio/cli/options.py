@@ -32,6 +32,7 @@ from studio.settings import (
     STREAMS_APPROXIMATELY,
 )
 from studio.settings_store import Settings
+from studio.text.language import Language, parse_language
 from studio.voices.library import Voice, VoiceLibrary
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -288,6 +289,22 @@ def add_speech_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=seed, default=0, help="random seed for sampling (default 0)")
     add_quality_option(parser)
+
+
+def add_language_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--language",
+        type=language_tag,
+        metavar="TAG",
+        help="language of the text, such as de or en-GB, for numbers and dates (default: detected)",
+    )
+
+
+def language_tag(tag: str) -> str:
+    if parse_language(tag)[0] is None:
+        known = ", ".join(language.value for language in Language)
+        raise argparse.ArgumentTypeError(f"{tag} is not one of {known}, with or without a region")
+    return tag
 
 
 def add_whole_option(parser: argparse.ArgumentParser) -> None:

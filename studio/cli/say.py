@@ -20,6 +20,7 @@ from studio.cli.options import (
     Commands,
     add_command,
     add_engine_options,
+    add_language_option,
     add_model_option,
     add_server_options,
     add_speech_options,
@@ -47,6 +48,7 @@ examples:
   timbre say "We have won!" --voice Anna --preset volume.loud       (`timbre styles` lists them)
   timbre say --file chapter-one.txt --voice Anna -o chapter-one.flac
   some-program | timbre say - --voice Anna --play                   speak while the text arrives
+  timbre say "It costs $12.50." --dry-run                           show how numbers and signs are read
   timbre say "Wait [pause 0.5] for it." --voice Anna --json -o wait.wav
 
 A transcript gives the closest likeness. Without one, or with a style, only the recording is used.
@@ -75,6 +77,10 @@ def add_parser(commands: Commands) -> None:
     add_style_options(parser)
     add_speech_options(parser)
     add_whole_option(parser)
+    add_language_option(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print each sentence as written and as spoken, and speak nothing"
+    )
     parser.add_argument("--as-written", action="store_true", help="do not normalise numbers and abbreviations")
     add_check_options(parser)
     add_destination_options(parser)
@@ -95,6 +101,14 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     text = _written_text(arguments)
     folder, command_context = speaking_place(arguments, command_context)
+    if arguments.dry_run:
+        from studio.cli.dry_run import print_sentences, sentences_of_texts  # noqa: PLC0415 - speech does not need it
+
+        sentences = sentences_of_texts(
+            [text], folder, normalize=not arguments.as_written, language=arguments.language or ""
+        )
+        print_sentences(sentences, is_json=arguments.json)
+        return 0
     voice = voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder)
     request = SynthesisRequest(
         text=text,
@@ -105,6 +119,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         seed=arguments.seed,
         is_streaming=not arguments.whole,
         text_is_normalized=arguments.as_written,
+        language=arguments.language or "",
         sampling=_sampling(arguments),
         first_hop_tokens=arguments.first_hop,
         trims_leading_silence=not keeps_leading_silence(arguments),
@@ -136,7 +151,7 @@ def _written_text(arguments: argparse.Namespace) -> str:
     Raise ``NothingToSpeak``, ``UnreadableScript``.
     """
     if arguments.text == _STANDARD_INPUT:
-        return ""
+        return sys.stdin.read() if arguments.dry_run else ""
     text: str = arguments.text if arguments.file is None else read_text(arguments.file, allows_pipe=True)
     if not text.strip():
         raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")

@@ -53,6 +53,7 @@ class SynthesisRequest:
     # False selects whole-utterance mode: full attention, and no audio before a sentence is complete.
     is_streaming: bool = True
     text_is_normalized: bool = False  # True disables the normaliser
+    language: str = ""  # tag of the text, such as ``de`` or ``en-GB``; empty: detected
     sampling: SamplingOptions | None = None
     first_hop_tokens: int | None = None
     forced_tokens: int | None = None  # number of tokens to generate for each sentence, for benchmarks

@@ -198,9 +198,11 @@ class Synthesizer:
         form, tokenizer = self.stages.generation.text, self.stages.text_tokenizer
         normalize = not request.text_is_normalized
         items: Iterable[Sentence | Pause] = (
-            prepare_text(request.text, form=form, tokenizer=tokenizer, normalize=normalize)
+            prepare_text(request.text, form=form, tokenizer=tokenizer, normalize=normalize, language=request.language)
             if pieces is None
-            else IncrementalText(form=form, tokenizer=tokenizer, normalize=normalize).items(pieces)
+            else IncrementalText(form=form, tokenizer=tokenizer, normalize=normalize, language=request.language).items(
+                pieces
+            )
         )
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():

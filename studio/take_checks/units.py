@@ -25,7 +25,7 @@ from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.split import cut_points
 from studio.text.tags import TagSet
 
-# Units whose sound is unknown: pronunciation tokens, and digits in languages without rules for numbers.
+# Units whose sound is unknown: pronunciation tokens.
 UNKNOWN = ""
 
 _CHARACTER = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"

@@ -6,6 +6,7 @@ import unicodedata
 
 import regex
 
+from studio.text.chinese_amounts import CHINESE_AMOUNTS
 from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, chinese_digits
@@ -18,7 +19,7 @@ _YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
 
 def normalize_chinese(text: str, steps: list[Step]) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units and signs in words."""
-    text = apply_rules(text, _BEFORE, steps)
+    text = apply_rules(text, (*CHINESE_AMOUNTS, *_BEFORE), steps)
     words = normalize_with_grammar(text, Language.CHINESE)
     if words != text:
         steps.append(Step("number", text, words))

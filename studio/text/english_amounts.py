@@ -236,7 +236,7 @@ AMOUNTS = (
         (r"(?<![\d.])(\d{1,2})['’′]\s?(\d{1,2})(?!\d)(?:[\"”″]|''|(?!\w))",
          lambda match: f"{english_cardinal(match[1])} foot {english_cardinal(match[2])}"),
         (r"(?<![\d.])(\d+)′(?!\w)", lambda match: f"{english_cardinal(match[1])} feet"),
-        (r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?P<mark>[\"″]|in\.)(?=[\s,.;:)x×-]|\Z)", _inches),
+        (r"(?:(?<![\w.])|(?<=[\"″]\s?[x×]))(?P<number>\d+(?:\.\d+)?)(?P<mark>[\"″]|in\.)(?=[\s,.;:)x×-]|\Z)", _inches),
         (r"(?<=inches)\s?[x×]\s?(?=\d|\w+ inch)", " by "),
     ),
     *rules(

@@ -187,7 +187,7 @@ _PHONE_GROUPS = (
     r"(?<![\d.,])0\d{6,}(?![\d.,]\d)|(?<![\w.,])00\d{1,4}(?![\w.,]\d)",
     rf"(?<=\b{_DIALED} )\d{{3,}}(?! \p{{Ll}}+s\b|[\d,.:]\d)",
     r"(?<=\b(?:call|dial) (?:\w+ ){1,3}(?:or|on|at) )\d{3,}(?!\d)",
-    rf"(?<=\b{_DIALED}[^.]{{0,30}}\b(?:or|at|on) )\d{{3}}(?![\d,.]\d)",
+    rf"(?<=\b{_DIALED}[^.!?]{{0,120}}\b(?:or|at|on) )\d{{3}}(?![\d,.]\d)",
     r"\b(?:911|999|112)(?= (?:call|calls|operator|dispatcher|emergency)\b)",
     r"(?<=\b(?:PIN|pin|code|password|passcode|serial number|zip|ZIP|extension|ext\.|account number)(?: is| code| number|:)? )\d{3,}(?![\d,.:]\d|%)",
     r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?(?![\d,.])",

@@ -15,7 +15,7 @@ import regex
 
 
 class Language(Enum):
-    """Languages of the models. Numbers are spelled out in the first three. In the others, the model reads digits."""
+    """Languages of the models, whose numbers are spelled out."""
 
     CHINESE = "zh"
     ENGLISH = "en"
@@ -53,6 +53,20 @@ _COMMON_WORDS = {
     Language.ITALIAN: "il la gli e è un una che di non per con sono si del della dei nel alla lo come più ma anche "
     "questo questa ho ha al da le molto perché",
 }
+# Words and letters that are strong evidence of a language, so that a short line with a number is not read in English.
+_SURE = {
+    Language.GERMAN: "er ich uhr jahre kostet kaufte mein dein kein habe jahr um wir ihr euro",
+    Language.FRENCH: "ans je vous heures j'ai c'est avez coûte le les à il elle",
+    Language.SPANISH: "años tiene cuesta tengo horas el los mi euros kilómetros",
+    Language.ITALIAN: "anni costa ore ho gli abbiamo alle il euro chilometri",
+}
+_LETTERS = {
+    Language.GERMAN: regex.compile(r"[äöüß]"),
+    Language.FRENCH: regex.compile(r"[çœêèâîûë]"),
+    Language.SPANISH: regex.compile(r"[ñ¿¡]"),
+    Language.ITALIAN: regex.compile(r"[ìò]"),
+}
+_SURE_SETS = {language: frozenset(words.split()) for language, words in _SURE.items()}
 # Scripts of languages that no model supports.
 _OTHER_SCRIPTS = {
     "ar": regex.compile(r"\p{Arabic}+"),
@@ -90,6 +104,26 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
     }
     heaviest = max(weights, key=lambda language: weights[language])
     return _latin_language(latin_words) if heaviest is Language.ENGLISH else heaviest
+
+
+def parse_language(tag: str) -> tuple[Language | None, bool]:
+    """Return the language of a tag such as ``de`` or ``en-GB``, and whether its dates begin with the day.
+
+    Cantonese is written like Chinese. The language of an unknown or empty tag is None.
+    """
+    code, _, region = tag.casefold().replace("_", "-").partition("-")
+    known = {language.value: language for language in Language} | {"yue": Language.CHINESE}
+    return known.get(code), code not in ("", "en") or region not in ("", "us", "ca", "ph")
+
+
+def language_of_line(text: str, script: Language) -> Language:
+    """Return the language of a line of a script. A line needs evidence to differ from its script."""
+    found = detect_language(text, script)
+    if found is script or found not in _COMMON_WORDS:
+        return found
+    if script in _COMMON_WORDS:
+        return _clear_language(text) or script
+    return found
 
 
 def languages_of_lines(texts: Sequence[str]) -> tuple[Language, ...]:
@@ -149,6 +183,13 @@ def is_english_inset(clause: str) -> bool:
 
 def _latin_language(words: list[str]) -> Language:
     votes = _votes(words)
+    plain = {word.lower() for word in words}
+    # A capitalised word may be a name; only German writes its nouns so.
+    inner = " ".join(word for word in words if word[0].islower())
+    for language, sure in _SURE_SETS.items():
+        votes[language] += len(plain & sure)
+        letters = " ".join(words).lower() if language is Language.GERMAN else inner
+        votes[language] += len(plain) > 1 and bool(_LETTERS[language].search(letters))
     best = max(votes, key=lambda language: votes[language])
     # Another language needs two words more than English, because of names and loan words.
     return best if votes[best] >= votes[Language.ENGLISH] + 2 else Language.ENGLISH

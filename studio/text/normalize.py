@@ -17,6 +17,7 @@ from studio.text.cleaning import CONTROLS
 from studio.text.english import normalize_english
 from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
+from studio.text.numerals import before_japanese_grammar, spell_out
 from studio.text.rules import Step
 
 _BLANKS = regex.compile(r"\s+")
@@ -58,22 +59,22 @@ def parentheses_to_commas(text: str, language: Language) -> str:
 
 
 _CACHED_TEXTS = 4096
-_SIGNS = regex.compile(r"[\^*_#~～]+")
-_GROUPED = regex.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)")
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def normalize(text: str, language: Language) -> Normalized:
-    """Return ``text``, which has been cleaned, in spoken form. White space at each end becomes at most one space."""
+def normalize(text: str, language: Language, *, day_first: bool = False) -> Normalized:
+    """Return ``text``, which has been cleaned, in spoken form. White space at each end becomes at most one space.
+
+    ``day_first`` is the order of English dates such as 3/4/2024.
+    """
     steps: list[Step] = []
     text = parentheses_to_commas(_BLANKS.sub(" ", text), language)
     if language is Language.ENGLISH:
-        text = normalize_english(text, steps)
+        text = normalize_english(text, steps, day_first=day_first)
     elif language is Language.CHINESE:
         text = normalize_chinese(text, steps)
+    elif language is Language.JAPANESE:
+        text = drop_blanks(normalize_with_grammar(before_japanese_grammar(text, steps), language))
     else:
-        text = _BLANKS.sub(" ", _SIGNS.sub(" ", text))
-        if language is Language.JAPANESE:
-            text = _GROUPED.sub(lambda match: match.group().replace(",", ""), text)
-            text = drop_blanks(normalize_with_grammar(text, language))
+        text = _BLANKS.sub(" ", spell_out(text, language, steps))
     return Normalized(text, tuple(steps))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from studio.text.language import detect_language
 from studio.text.normalize import strip_controls
-from studio.text.spoken import Encoder, spoken_transcript, text_tokens
+from studio.text.spoken import Encoder, fold, spoken_transcript, text_tokens
 from studio.text.tags import (
     COSYVOICE1_TAGS,
     COSYVOICE2_SPECIAL_TOKENS,
@@ -35,7 +35,7 @@ class PromptForm:
         """Return the prompt tokens for a reference clip with a transcript."""
         bare = transcript.strip().removeprefix(self.preamble + END_OF_PROMPT)
         spoken = spoken_transcript(bare, self.tags, normalize=normalize)
-        return self.cross_lingual(tokenizer) + text_tokens(spoken, tokenizer)
+        return self.cross_lingual(tokenizer) + text_tokens(fold(spoken, tokenizer), tokenizer)
 
     def cross_lingual(self, tokenizer: Encoder) -> tuple[int, ...]:
         """Return the prompt tokens for a reference clip without a transcript.

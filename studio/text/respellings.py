@@ -10,6 +10,7 @@ comments.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,15 @@ RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabular
 _MAX_SEARCHED = 24
 # Tabs without a word on one side, and other line separators than a newline.
 _IRREGULAR = ("\n\t", "\t\n", "\t\t", "\t ", "\n\n\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+_ASCII = str.maketrans(
+    {
+        "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "…": "...", "æ": "ae", "Æ": "Ae",
+        "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ß": "ss", "ł": "l", "Ł": "L", "đ": "d", "ð": "d", "þ": "th", "Þ": "Th",
+    }
+)  # fmt: skip
+_DASHES = regex.compile(r"[,;:]?\s*[–—]\s*(?=\w)|\s*[–—](?=\W|\Z)")
+_LATIN = regex.compile(r"[\u00c0-\u024f\u1e00-\u1eff]")
+_ACCENTS = regex.compile(r"\p{Mn}")
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
 
@@ -128,6 +138,12 @@ class _LazyRespellings(Mapping[str, str]):
             return None
         start += len(word) + 2
         return self._text[start : self._text.index("\n", start)]
+
+
+def fold_to_ascii(text: str) -> str:
+    """Return ``text`` with typographic marks and Latin letters with accents as ASCII. Other scripts are unchanged."""
+    text = _DASHES.sub(", ", text.translate(_ASCII))
+    return _LATIN.sub(lambda match: _ACCENTS.sub("", unicodedata.normalize("NFD", match.group())), text)
 
 
 def words_of(text: str) -> Iterator[tuple[int, int]]:

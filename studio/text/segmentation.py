@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 
 from studio.errors import NothingToSpeak, TextTooLong
 from studio.text.cleaning import clean
-from studio.text.language import Language, detect_language
+from studio.text.language import Language, detect_language, language_of_line, parse_language
 from studio.text.layout import Layout, Paragraph, ParagraphEnd, blocks
 from studio.text.prompt_form import PromptForm
 from studio.text.rules import Step
 from studio.text.split import IncrementalSplitter, cut_points, split_near_middle
-from studio.text.spoken import Encoder, Spoken, finish, join, length, shown, speak, text_tokens, trim
+from studio.text.spoken import Encoder, Spoken, finish, fold, join, length, shown, speak, text_tokens, trim
 
 MAX_CHARACTERS = 1_000_000
 
@@ -45,7 +45,7 @@ class Sentence:
     spoken: str  # begins with a space if the paragraph continues, as the model expects
     text_tokens: tuple[int, ...]
     language: Language = Language.ENGLISH
-    steps: tuple[Step, ...] = ()  # what rules replaced
+    steps: tuple[Step, ...] = ()  # what rules replaced after cleaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,24 @@ class Pause:
     seconds: float
 
 
-def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True) -> list[Sentence | Pause]:
+def prepare_text(
+    text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True, language: str = ""
+) -> list[Sentence | Pause]:
     """Return all sentences and pauses of ``text``, in order.
 
-    Without ``normalize``, the text is split but no words are changed. Raise ``NothingToSpeak``, ``TextTooLong``, and
+    Without ``normalize``, the text is split but no words are changed. ``language`` is the tag of the script, such as
+    ``de`` or ``en-GB``; an empty one is detected. Raise ``NothingToSpeak``, ``TextTooLong``, and
     ``StyleNotSupported`` for tags that the generation does not support.
     """
-    reader = _Reader(_Source.of(text, form), tokenizer, is_normalized=not normalize)
+    reader = _Reader(_Source.of(text, form), tokenizer, is_normalized=not normalize, tag=language)
     return list(_at_least_one_sentence(reader.items()))
 
 
 class IncrementalText:
     """Sentences of text that arrives in pieces. See :class:`IncrementalSplitter`."""
 
-    def __init__(self, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True) -> None:
+    def __init__(self, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True, language: str = "") -> None:
+        self._tag = language
         self._form = form
         self._tokenizer = tokenizer
         self._is_normalized = not normalize
@@ -91,7 +95,7 @@ class IncrementalText:
             # A line without letters has the language of the preceding lines.
             self._language = detect_language(source.layout.masked, self._language)
             yield from _Reader(
-                source, self._tokenizer, is_normalized=self._is_normalized, language=self._language
+                source, self._tokenizer, is_normalized=self._is_normalized, language=self._language, tag=self._tag
             ).items()
 
 
@@ -102,7 +106,6 @@ class _Source:
     written: str
     layout: Layout
     origins: Sequence[int]  # the place in ``written`` of each position of the layout
-    steps: tuple[Step, ...]
 
     @classmethod
     def of(cls, text: str, form: PromptForm) -> _Source:
@@ -114,7 +117,7 @@ class _Source:
                 most=MAX_CHARACTERS,
             )
         cleaned = clean(text, form.tags)
-        return cls(text, Layout.of(cleaned.text, form.tags), cleaned.origins, cleaned.steps)
+        return cls(text, Layout.of(cleaned.text, form.tags), cleaned.origins)
 
 
 def _at_least_one_sentence(items: Iterator[Sentence | Pause]) -> Iterator[Sentence | Pause]:
@@ -139,13 +142,20 @@ class _Reader:
     """One pass over a text. It keeps the offset up to which text has been returned."""
 
     def __init__(
-        self, source: _Source, tokenizer: Encoder, *, is_normalized: bool, language: Language | None = None
+        self,
+        source: _Source,
+        tokenizer: Encoder,
+        *,
+        is_normalized: bool,
+        language: Language | None = None,
+        tag: str = "",
     ) -> None:
         self._source = source
         self._layout = source.layout
         self._tokenizer = tokenizer
         self._is_normalized = is_normalized
-        self._text_language = language or detect_language(self._layout.masked)
+        script, self._day_first = parse_language(tag)
+        self._text_language = script or language or detect_language(self._layout.masked)
         self._taken = 0
 
     def items(self) -> Iterator[Sentence | Pause]:
@@ -167,7 +177,7 @@ class _Reader:
                 yield Pause(self._take(block.end), block.pause_seconds)
 
     def _block_sentences(self, block: Paragraph) -> Iterator[Sentence]:
-        language = detect_language(self._layout.masked[block.start : block.text_end], self._text_language)
+        language = language_of_line(self._layout.masked[block.start : block.text_end], self._text_language)
         held: list[_Piece] = []
         is_first = True
         for group in _sentences(self._pieces(block, language)):
@@ -187,7 +197,8 @@ class _Reader:
         if not self._is_normalized:
             # Within a block, only clauses that had to be cut lack an end mark.
             spoken = finish(spoken, language, ending or ParagraphEnd.CONTINUED)
-        steps = (*self._source.steps, *(step for part in spoken for step in part.steps))
+        spoken = fold(spoken, self._tokenizer)
+        steps = tuple(step for part in spoken for step in part.steps)
         written = self._take(group[-1].end)
         return Sentence(written, shown(spoken), text_tokens(spoken, self._tokenizer), language, steps)
 
@@ -212,7 +223,9 @@ class _Reader:
         while open_ranges:
             start, end = open_ranges.pop()
             if end - start <= _MAX_PIECE_CHARACTERS:
-                spoken = speak(self._layout, start, end, language, is_normalized=self._is_normalized)
+                spoken = speak(
+                    self._layout, start, end, language, is_normalized=self._is_normalized, day_first=self._day_first
+                )
                 if not spoken:
                     continue
                 size = length(spoken, language, self._tokenizer)

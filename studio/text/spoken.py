@@ -32,6 +32,8 @@ class Encoder(Protocol):
 
     def encode_speech(self, words: str) -> tuple[int, ...]: ...
 
+    def folded(self, words: str) -> str: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -45,7 +47,9 @@ class Part:
 Spoken = tuple[Part, ...]
 
 
-def speak(layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool) -> Spoken:
+def speak(
+    layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool, day_first: bool = False
+) -> Spoken:
     """Return the spoken form of ``layout.text[start:end]`` without pauses. Without words, only its tags remain."""
     has_words = layout.is_speakable(start, end)
     if language is Language.CHINESE and is_english_inset(layout.masked[start:end]):
@@ -54,12 +58,14 @@ def speak(layout: Layout, start: int, end: int, language: Language, *, is_normal
     position = start
     for mark in layout.marks_between(start, end):
         if has_words:
-            spoken.append(_words(layout.text[position : mark.start], language, is_normalized=is_normalized))
+            spoken.append(
+                _words(layout.text[position : mark.start], language, is_normalized=is_normalized, day_first=day_first)
+            )
         if mark.kind is not MarkKind.PAUSE:
             spoken.append(Part(mark.token, is_tag=True))
         position = mark.end
     if has_words:
-        spoken.append(_words(layout.text[position:end], language, is_normalized=is_normalized))
+        spoken.append(_words(layout.text[position:end], language, is_normalized=is_normalized, day_first=day_first))
     return tuple(part for part in spoken if part.text)
 
 
@@ -127,6 +133,19 @@ def without_trailing_commas(text: str) -> str:
     return _TRAILING_COMMAS.sub("", text)
 
 
+def fold(spoken: Spoken, tokenizer: Encoder) -> Spoken:
+    """Return ``spoken`` with the letters and marks of the model's vocabulary."""
+    return tuple(part if part.is_tag else _folded(part, tokenizer.folded(part.text)) for part in spoken)
+
+
+def _folded(part: Part, text: str) -> Part:
+    return (
+        part
+        if text == part.text
+        else replace(part, text=text, steps=(*part.steps, Step("vocabulary", part.text, text)))
+    )
+
+
 def trim(spoken: Spoken) -> Spoken:
     """Return ``spoken`` without leading white space."""
     if spoken and not spoken[0].is_tag:
@@ -135,10 +154,10 @@ def trim(spoken: Spoken) -> Spoken:
     return spoken
 
 
-def _words(text: str, language: Language, *, is_normalized: bool) -> Part:
+def _words(text: str, language: Language, *, is_normalized: bool, day_first: bool) -> Part:
     if is_normalized:
         return Part(strip_controls(text))
-    words = normalize(text, language)
+    words = normalize(text, language, day_first=day_first)
     return Part(words.text, steps=words.steps)
 
 

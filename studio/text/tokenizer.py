@@ -20,7 +20,7 @@ from studio.errors import DamagedModelFile, MissingModelFile
 from studio.storage.json_input import parse_json
 from studio.text import whisper_vocabulary
 from studio.text.prompt_form import PromptForm
-from studio.text.respellings import RESPELLINGS_FILE, Respellings
+from studio.text.respellings import RESPELLINGS_FILE, Respellings, fold_to_ascii
 
 # Qwen2 splits text into words with this pattern before merging bytes (specification B4).
 WORD_PATTERN = (
@@ -121,6 +121,10 @@ class TextTokenizer:
     def encode_speech(self, words: str) -> tuple[int, ...]:
         """Return the ids of ``words``, respelled if the model has respellings, without special tokens."""
         return self.encode(self.respellings.respelled(words) if self.respellings else words, allow_special=False)
+
+    def folded(self, words: str) -> str:
+        """Return ``words`` with the letters and marks that the model knows. Only models with respellings lack some."""
+        return fold_to_ascii(words) if self.respellings else words
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ``ids`` without special tokens."""

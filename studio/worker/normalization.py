@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from studio.errors import ModelNotFound
 from studio.model.generations import detect_generation
+from studio.text.changes import TextChange, find_changes
+from studio.text.cleaning import clean
+from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.respellings import RESPELLINGS_FILE, fold_to_ascii
 from studio.text.segmentation import Sentence, prepare_text
 
 # Accurate enough to split sentences at the same places as the model's tokenizer.
 _LETTERS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSentence:
+    """A sentence as written and as spoken."""
+
+    written: str
+    spoken: str
+    language: str
+    changes: tuple[TextChange, ...]
+
+
+def spoken_sentences(text: str, model_folder: Path, *, normalize: bool, language: str = "") -> list[SpokenSentence]:
+    """Return the sentences of ``text`` as the model in ``model_folder`` speaks them, without pauses.
+
+    A folder without a model, as of another computer, has the tags of Fun-CosyVoice3. Raise the errors of ``prepare_text``.
+    """
+    try:
+        form = detect_generation(model_folder)[0].text
+    except ModelNotFound:
+        form = COSYVOICE3_TEXT
+    items = prepare_text(text, form=form, tokenizer=_tokenizer(model_folder), normalize=normalize, language=language)
+    found: list[SpokenSentence] = []
+    for item in items:
+        if isinstance(item, Sentence):
+            written, spoken = item.written.strip(), item.spoken.strip()
+            steps = (*clean(written, form.tags).steps, *item.steps)
+            found.append(
+                SpokenSentence(written, spoken, item.language.value, tuple(find_changes(written, spoken, steps)))
+            )
+    return found
 
 
 def normalized_text(text: str, model_folder: Path) -> str:
@@ -17,7 +54,7 @@ def normalized_text(text: str, model_folder: Path) -> str:
     Raise the errors of ``prepare_text`` and ``detect_generation``.
     """
     generation, _ = detect_generation(model_folder)
-    items = prepare_text(text, form=generation.text, tokenizer=ApproximateTokenizer())
+    items = prepare_text(text, form=generation.text, tokenizer=_tokenizer(model_folder))
     return "".join(item.spoken if isinstance(item, Sentence) else item.written for item in items).strip()
 
 
@@ -29,7 +66,8 @@ class _AnyTag(dict[str, int]):
 class ApproximateTokenizer:
     """Estimates the number of tokens by the number of letters, without loading a vocabulary."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_respellings: bool = False) -> None:
+        self._has_respellings = has_respellings
         self.special_ids: dict[str, int] = _AnyTag()
 
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:  # noqa: ARG002 - the signature of TextTokenizer
@@ -37,3 +75,10 @@ class ApproximateTokenizer:
 
     def encode_speech(self, words: str) -> tuple[int, ...]:
         return self.encode(words, allow_special=False)
+
+    def folded(self, words: str) -> str:
+        return fold_to_ascii(words) if self._has_respellings else words
+
+
+def _tokenizer(model_folder: Path) -> ApproximateTokenizer:
+    return ApproximateTokenizer(has_respellings=any(model_folder.glob(f"*/{RESPELLINGS_FILE}")))

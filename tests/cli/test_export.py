@@ -503,5 +503,6 @@ def test_a_dry_run_lists_what_would_change(timbre, spoken) -> None:  # type: ign
     assert ran.status == 0, ran.err
     assert ran.json["unused"] == ["Nobody spoke.wav"]
     assert [entry["change"] for entry in ran.json["files"]] == ["kept", "new"]
+    assert [sentence["spoken"] for sentence in ran.json["sentences"]] == ["The harbour was quiet.", "The bell rang."]
     assert len(spoken()) == num_spoken
     assert names() == ["Nobody spoke.wav", "The harbour was quiet.wav"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -9,6 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import noise_models
 import numpy as np
 import pytest
 import soundfile
@@ -46,6 +48,29 @@ def asked(timbre: Terminal) -> SynthesisRequest:
     (request,) = timbre.opened[-1].requests
     assert isinstance(request, SynthesisRequest)
     return request
+
+
+def test_a_dry_run_shows_words_and_speaks_nothing(timbre: Terminal, clip: Path) -> None:
+    model = str(noise_models.V3)
+    ran = timbre(
+        "say", "It costs $12.50. On 3/4/2024 we met", "--model", model, "--language", "en-GB", "--dry-run", "--json"
+    )
+    assert ran.status == 0
+    assert not timbre.opened
+    (sentence,) = json.loads(ran.out)["sentences"]
+    assert sentence == {
+        "written": "It costs $12.50. On 3/4/2024 we met",
+        "spoken": "It costs twelve dollars fifty. On the third of April twenty twenty four we met.",
+        "language": "en",
+        "changes": [
+            {"from": "$12.50", "to": "twelve dollars fifty", "rule": "money"},
+            {"from": "3/4/2024", "to": "the third of April twenty twenty four", "rule": "date"},
+        ],
+    }
+    shown = timbre("say", "Nr. 5", "--model", model, "--language", "xx", "--dry-run")
+    assert shown.status == 2
+    shown = timbre("say", "The 5 ships", "--model", model, "--dry-run")
+    assert "  5 → five  [number]" in shown.out
 
 
 def test_speech_is_written_to_one_file(timbre: Terminal, clip: Path) -> None:

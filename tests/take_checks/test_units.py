@@ -51,8 +51,9 @@ def test_tags_are_not_spoken_and_pronunciations_are_unknown() -> None:
     ]
 
 
-def test_digits_without_rules_for_numbers_are_unknown() -> None:
-    assert placed("Ich habe 25 Äpfel.", "de")[2] == (UNKNOWN, "25")
+def test_numbers_are_read_in_the_language_of_the_text() -> None:
+    pytest.importorskip("num2words")
+    assert placed("Ich habe 25 Äpfel.", "de")[2] == ("fünfundzwanzig", "25")
 
 
 @pytest.mark.parametrize("text", ["", "…", "[pause 1]", "。。。", "\ud800"])

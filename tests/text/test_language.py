@@ -8,7 +8,9 @@ from studio.text.language import (
     Language,
     detect_language,
     is_english_inset,
+    language_of_line,
     languages_of_lines,
+    parse_language,
     unsupported_language,
 )
 
@@ -33,10 +35,28 @@ from studio.text.language import (
         ("Hello world", Language.ENGLISH),
         ("La La Land won 6 Oscars", Language.ENGLISH),
         ("El Niño hit in 1998.", Language.ENGLISH),
+        ("Er kaufte 10 Äpfel.", Language.GERMAN),
+        ("Il a 25 ans.", Language.FRENCH),
+        ("Tiene 30 años.", Language.SPANISH),
     ],
 )
 def test_languages(text: str, language: Language) -> None:
     assert detect_language(text) is language
+
+
+def test_a_line_needs_evidence_to_differ_from_its_script() -> None:
+    assert language_of_line("Kapitel 12", Language.GERMAN) is Language.GERMAN
+    assert language_of_line("It was the end of the day.", Language.GERMAN) is Language.ENGLISH
+    assert language_of_line("第12章", Language.GERMAN) is Language.CHINESE
+    assert language_of_line("12", Language.FRENCH) is Language.FRENCH
+
+
+def test_tags_of_languages() -> None:
+    assert parse_language("de") == (Language.GERMAN, True)
+    assert parse_language("en-GB") == (Language.ENGLISH, True)
+    assert parse_language("en_US") == (Language.ENGLISH, False)
+    assert parse_language("yue") == (Language.CHINESE, True)
+    assert parse_language("xx")[0] is None
 
 
 def test_digits_alone_have_the_default_language() -> None:

@@ -134,10 +134,27 @@ def test_japanese_numbers_are_spelled_out() -> None:
     assert _read("2024年に1,234円です", Language.JAPANESE) == "二千二十四年に千二百三十四円です"
 
 
-@pytest.mark.parametrize("language", [Language.GERMAN, Language.KOREAN, Language.RUSSIAN])
-def test_other_languages_keep_their_digits(language: Language) -> None:
-    """The official program spells out every such number in English, but the model reads digits in the right language."""
-    assert _read("Äpfel: 5", language) == "Äpfel: 5"
+OTHERS = [
+    (Language.GERMAN, "Am 3. Mai 2024 um 14:30 Uhr: 10 Äpfel für 12,50 €", "Am dritten Mai zweitausendvierundzwanzig um vierzehn Uhr dreißig: zehn Äpfel für zwölf Euro fünfzig"),
+    (Language.FRENCH, "Il a 25 ans et 1 234 km", "Il a vingt-cinq ans et mille deux cent trente-quatre kilomètres"),
+    (Language.SPANISH, "Tiene 30 años, 25%", "Tiene treinta años, veinticinco por ciento"),
+    (Language.ITALIAN, "Il 1 maggio alle 15:45", "Il primo maggio alle quindici e quarantacinque"),
+    (Language.RUSSIAN, "21 рубль, 5 ₽, 3 км", "двадцать один рубль, пять рублей, три километра"),
+    (Language.KOREAN, "오후 3시, 6월, 10,000원", "오후 세 시, 유월, 만원"),
+    (Language.JAPANESE, "10:30に3kg", "十時三十分に三キログラム"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "written", "spoken"), OTHERS)
+def test_other_languages(language: Language, written: str, spoken: str) -> None:
+    pytest.importorskip("num2words")
+    assert _read(written, language) == spoken
+
+
+def test_dates_in_both_orders() -> None:
+    assert normalize("on 3/4/2024", Language.ENGLISH).text == "on March fourth, twenty twenty four"
+    day_first = normalize("on 3/4/2024", Language.ENGLISH, day_first=True)
+    assert day_first.text == "on the third of April twenty twenty four"
 
 
 def test_spaces_are_removed_except_between_english_words() -> None:
