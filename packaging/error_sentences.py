@@ -18,7 +18,7 @@ from studio.settings import PAGE_TITLES, SETTINGS
 _PLACE = re.compile(r"\{[^{}]*\}")
 _ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
 _MESSAGES = {"message", "Message"}
-# A finding of the clip report: its grade, and literal templates of what was found and of the advice.
+# A finding of the clip report: a grade, and literal templates of problem and advice.
 _VERDICT = "GradeText"
 
 

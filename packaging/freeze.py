@@ -6,11 +6,11 @@
     python3 packaging/freeze.py --media             with PyAV, for private use
 
 It creates an environment with the CPU build of torch, freezes it, collects the licences of its contents, starts the
-result once and prints the sizes. ``--environment`` freezes the packages of another Python instead, which has the
-program with its extra ``freeze``.
+result once and prints the sizes. ``--environment`` freezes the packages of another Python instead, in which the program
+is installed with the extra ``freeze``.
 
-Decision: PyAV is not included. Reason: it contains x264 and x265 under the GPL, and PyTorch contains a library of
-Intel with an incompatible licence; without PyAV the program reads m4a, mp4 and webm through an installed ffmpeg.
+Decision: PyAV is not included. Reason: it contains x264 and x265 under the GPL, and PyTorch contains an Intel library
+with an incompatible licence; without PyAV the program reads m4a, mp4 and webm through an installed ffmpeg.
 Alternative: ``--media`` builds a package that must not be distributed.
 """
 

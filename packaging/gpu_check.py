@@ -1,7 +1,7 @@
 """Measures all engines on a GPU and writes one JSON. Needs no window and no network.
 
     python3 packaging/gpu_check.py --folder SCRATCH --out gpu.json
-    ... --quick                                         a first look of four minutes, without a model
+    ... --quick                                         a quick check of four minutes, without a model
     ... --minutes 9                                     stop after that time; the same command resumes
     ... --model FOLDER                                  an existing model instead of random ones
     ... --official CosyVoice --matcha Matcha-TTS        checkouts of the official implementation to compare with

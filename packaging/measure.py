@@ -1,4 +1,4 @@
-"""Run a measurement of the developers.
+"""Run a developer measurement.
 
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help

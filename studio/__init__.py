@@ -61,7 +61,7 @@ __version__ = "0.1.0"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
-# CUDA numbers GPUs by speed otherwise, and nvidia-smi, from which the settings list them, by their slots.
+# Otherwise CUDA numbers GPUs by speed, while nvidia-smi, which the settings use, numbers them by slot.
 os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
 
 telemetry.switch_off(os.environ)

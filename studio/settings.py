@@ -330,7 +330,7 @@ SERVICE_PORT = IntSetting(key="service-port", default=8807, low=1024, high=65535
 USES_SERVER = BoolSetting(key="uses-server", default=False)
 SERVER_URL = StringSetting(key="server-url", default="", may_be_empty=True, longest=300)
 SERVER_MODEL = StringSetting(key="server-model", default="", may_be_empty=True, longest=100)  # the last one it had
-# For a server of another program: the model and the voice that speak, and the names of its other voices.
+# For a server of another program: the model and the voice in use, and the names of its other voices.
 OTHER_SERVER_MODEL = StringSetting(key="other-server-model", default="", may_be_empty=True, longest=200)
 OTHER_SERVER_VOICE = StringSetting(key="other-server-voice", default="", may_be_empty=True, longest=200)
 OTHER_SERVER_VOICES = StringsSetting(key="other-server-voices", most=200)

@@ -1,8 +1,8 @@
 """Entry point of the frozen program, which also replaces the Python interpreter for child processes.
 
 The program starts child processes with ``sys.executable``: the worker and engine trials through ``multiprocessing``,
-benchmarks and the engine manager with ``-m studio.MODULE``. In the frozen program that is this file, so it handles
-both; all other arguments are those of the program.
+benchmarks and the engine manager with ``-m studio.MODULE``. In the frozen program, that is this file, so it handles
+both and passes all other arguments to the program.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PACKAGE = "studio"
 
 
 def main() -> int:
-    multiprocessing.freeze_support()  # does not return in a process of multiprocessing
+    multiprocessing.freeze_support()  # does not return in a child process of multiprocessing
     _hide_own_libraries()
     _tell_installer()
     if sys.argv[1:2] == ["-m"] and sys.argv[2:3] and sys.argv[2].partition(".")[0] == _PACKAGE:
@@ -42,7 +42,7 @@ def _hide_own_libraries() -> None:
 
 
 def _tell_installer() -> None:
-    """Hold a mutex on Windows, for which installer and uninstaller wait (``AppMutex`` in the ``.iss`` file)."""
+    """Hold a mutex on Windows that installer and uninstaller wait for (``AppMutex`` in the ``.iss`` file)."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ from set_up.libraries import LINUX_LIBRARIES
 
 from frozen.elf import wants_of
 
-# In addition to those of the set-up. The C library has several sonames.
+# In addition to the libraries of the set-up. The C library has several sonames.
 _PACKAGE_OF = {library.soname: library.package_of["apt-get"] for library in LINUX_LIBRARIES} | {
     "ld-linux-x86-64.so.2": "libc6",
     "ld-linux-aarch64.so.1": "libc6",

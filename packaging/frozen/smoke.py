@@ -1,4 +1,4 @@
-"""Tests a Debian package in a fresh Debian in a folder. Needs root and debootstrap.
+"""Tests a Debian package in a fresh Debian system inside a folder. Needs root and debootstrap.
 
     python3 packaging/frozen/smoke.py build/frozen/dist/timbre-studio_0.1.0_amd64.deb
 
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("deb", type=Path)
     parser.add_argument("--work", type=Path, default=Path("build/frozen/smoke"), help="folder for the fresh Debian")
     parser.add_argument("--release", default="bookworm")
-    parser.add_argument("--mirror", default="", help="Debian mirror (default: that of debootstrap)")
+    parser.add_argument("--mirror", default="", help="Debian mirror (default: debootstrap's own)")
     chosen = parser.parse_args(arguments)
     root = fresh_debian(chosen.work.absolute(), chosen.release, chosen.mirror)
     faults = try_in(root, chosen.deb)

@@ -15,7 +15,7 @@ class Vendored:
     """A bundled library.
 
     ``files`` are patterns of file names, and ``texts`` files of ``licences/``. ``told_by`` is the package whose licence
-    text contains that of the library.
+    text contains the library's.
     """
 
     name: str

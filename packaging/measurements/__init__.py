@@ -1,1 +1,1 @@
-"""Measurements of developers: programs that ``measure.py`` starts, and the tables of what they measured (``*.md``)."""
+"""Developer measurements: programs that ``measure.py`` starts, and tables of their results (``*.md``)."""

@@ -130,7 +130,7 @@ class _Measuring:
         self._folder = folder
 
     def first_byte(self, num_rounds: int) -> object:
-        """Compare the time to the first byte with the time to the first audio of the local command, in turn."""
+        """Compare the time to the first byte with the time to the first audio of the local command, alternately."""
         self._deploy(ENGINE, cores=2)
         direct, served = asyncio.run(_first_audio(num_rounds))
         return {
@@ -141,7 +141,7 @@ class _Measuring:
         }
 
     def chunks(self, num_rounds: int) -> object:
-        """Measure the time of each chunk from the worker to the client, and that of the first byte."""
+        """Measure the time of each chunk from the worker to the client, and of the first byte."""
         self._deploy(_SLEEPING)
         _speak(_PORT, _WORDS)
         answers = [_speak(_PORT, _WORDS) for _ in range(num_rounds)]
@@ -158,7 +158,7 @@ class _Measuring:
     def losses(self, num_kills: int, kill: Callable[[], None]) -> object:
         """Call ``kill`` in mid-line, and request another line at once.
 
-        Count the lines that differ from a whole one, and time the first byte of the other line.
+        Count the lines that differ from an uninterrupted one, and time the first byte of the other line.
         """
         self._deploy(_SLEEPING, replicas=2, cores=2)  # one on each node
         whole = _without_times(_speak(_PORT, _WORDS).audio)
@@ -208,7 +208,7 @@ class _Measuring:
     def voices(self) -> object:
         """Count the lines whose voice was in memory where they ran, of rounds over all voices.
 
-        The voices are those of the library, or clients add them before their first lines.
+        The voices are in the library, or clients add them before their first lines.
         """
         clips = [self._clip(number) for number in range(_NUM_VOICES)]
         result = {}
@@ -351,7 +351,7 @@ async def _first_audio(num_rounds: int) -> tuple[list[float], list[float]]:
 
 
 async def _lines() -> tuple[list[bytes], float]:
-    """Request lines at once, and return them in order, and the time."""
+    """Request lines concurrently; return the answers in order, and the total time."""
     reference = _reference()
     server = ServerAddress(f"http://{_HOST}:{_PORT}")
 

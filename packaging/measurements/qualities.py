@@ -3,9 +3,9 @@
     python3 packaging/measure.py qualities --work FOLDER [--takes 24] [--precisions float32,bfloat16] [--json FILE]
 
 The first table compares numbers of solver steps and precisions with the exact float32 flow: mel-cepstral distance, and
-CPU time of the flow on one thread. ``--precisions none`` omits it. The second table is of the qualities as the program
-chooses them, with 95 % intervals of the difference of the word error rate from that of the exact takes. FOLDER keeps
-the cache. It needs the packages of ``packaging/mini/requirements.txt``.
+CPU time of the flow on one thread. ``--precisions none`` omits it. The second table lists the qualities as the program
+chooses them, with 95 % intervals for the difference in word error rate from exact takes. FOLDER keeps the cache. It
+needs the packages of ``packaging/mini/requirements.txt``.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _judged(synthesizer: Synthesizer, spoken: Sequence[Spoken], exact: Sequence[
 
 
 def _interval(differences: Sequence[int], lengths: Sequence[int], texts: Sequence[str]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of the sum of ``differences`` over that of ``lengths``, drawing sentences."""
+    """Return the 95 % bootstrap interval of the ratio of the sums of ``differences`` and ``lengths``, resampling sentences."""
     import numpy as np  # noqa: PLC0415 - after the environment is set
 
     sentences = sorted(set(texts))

@@ -5,7 +5,7 @@
 
 Direct requests to the worker, as `timbre say` makes them, alternate with requests over HTTP to a service with the same
 worker; clients run in a process of their own. Then the worker is killed in the middle of a line, repeatedly. With
-``--remote``, the client is a `RemoteWorker`, as of a window that speaks through another computer. The model is studio-mini
+``--remote``, the client is a `RemoteWorker`, as in a window that uses another computer. The model is studio-mini
 unless another one is named.
 """
 
@@ -131,7 +131,7 @@ class _Measuring:
         }
 
     async def remote(self, num_rounds: int) -> dict[str, object]:
-        """Compare the first sound here with that of a client that speaks through the service, in turn."""
+        """Compare the time to the first sound here and for a client of the service, alternately."""
         direct: list[float] = []
         remote: list[RemoteSpeech] = []
         expected: bytes | None = None
@@ -172,7 +172,7 @@ class _Measuring:
         return {"first_sound_after_tenth_word_seconds": statistics.median(seconds)}
 
     async def kills(self, num_kills: int) -> dict[str, object]:
-        """Kill the worker in mid-line; report the lines that differ from a whole one, and the next request's time."""
+        """Kill the worker in mid-line; report lines that differ from an uninterrupted one, and the next request's time."""
         if not num_kills:
             return {}
         whole = await self._served()
@@ -238,7 +238,7 @@ def _delays(worker: Sequence[tuple[float, int]], arrivals: Sequence[float], ends
 
 @contextmanager
 def _client_process(work: Callable[[Connection], None]) -> Iterator[Connection]:
-    """Run a client in a process; its clock is that of this one."""
+    """Run a client in a process; it shares the clock of this process."""
     context = multiprocessing.get_context("spawn")
     near, far = context.Pipe()
     process = context.Process(target=work, args=(far,), daemon=True)

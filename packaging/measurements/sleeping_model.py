@@ -35,7 +35,7 @@ CHUNK_SECONDS = 0.1
 # Digits of the time in microseconds, four in each of the first samples.
 TIME_SAMPLES = 4
 _STEP = 10_000
-# The file to which the id of the process is written that owns the worker, when a line begins.
+# File for the id of the process that owns the worker, written when a line begins.
 BUSY_VARIABLE = "TIMBRE_SLEEPING_MODEL_BUSY"
 _STATE_BYTES = 1 << 20
 _VOICES_IN_MEMORY = 4
@@ -54,7 +54,7 @@ def time_of(samples: npt.NDArray[np.int16]) -> float:
 
 
 class SleepingModel:
-    """Prepared voices are kept in memory only, so that ``voice_was_cached`` is that of this worker."""
+    """Prepared voices are kept in memory only, so that ``voice_was_cached`` refers to this worker."""
 
     def __init__(self, folder: Path, options: EngineOptions) -> None:
         self._voices: set[bytes] = set()

@@ -2,10 +2,10 @@
 
     python3 packaging/measure.py take-checks --work FOLDER [--set tuning] [--recognizer auto] [--json FILE]
 
-Faults are planted in takes. Those of ``--set tuning``, of the bundled voices, are for choosing limits; those of the other set
-have other voices and sentences (``take_checks.md`` lists what they found). FOLDER keeps the takes, about 300
-and 560, so that an interrupted measurement resumes, and checks can be measured again quickly. The program
-lowers its own priority. It needs flite and the packages of ``packaging/mini/requirements.txt``.
+Faults are planted in takes. ``--set tuning`` uses the bundled voices and is for choosing limits; the other set has
+other voices and sentences (``take_checks.md`` lists the results). FOLDER keeps the takes, about 300 and 560, so that an
+interrupted measurement resumes, and checks can be measured again quickly. The program lowers its own priority. It needs
+flite and the packages of ``packaging/mini/requirements.txt``.
 """
 
 from __future__ import annotations

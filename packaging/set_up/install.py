@@ -189,7 +189,7 @@ def _project(checkout: Path) -> dict[str, Any]:
 
 
 def _make_venv(folder: Path) -> None:
-    # If the running Python is that of this environment, it is about to be replaced: use its base Python.
+    # If the running Python belongs to this environment, it is about to be replaced: use its base Python.
     python = getattr(sys, "_base_executable", sys.executable)
     command = [python, "-I", "-m", "venv", str(folder)]
     made = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)

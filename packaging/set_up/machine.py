@@ -19,7 +19,7 @@ _BRANCH_OF_CUDA = ((13010, 590), (13000, 580), (12000, 525), (11000, 450))
 # The only branch that runs CUDA 13 and also drives GPUs for which CUDA 13 has no kernels: Maxwell, Pascal, Volta.
 _LAST_BRANCH_OF_VOLTA = 580
 _TURING = (7, 5)
-# PCI identifiers: NVIDIA, display controllers, and the lowest device of Turing. Those of older GPUs are lower.
+# PCI identifiers: NVIDIA, display controllers, and the lowest device of Turing. Older GPUs have lower ones.
 _NVIDIA, _DISPLAY, _FIRST_TURING_DEVICE = "0x10de", "0x03", 0x1E00
 # CUdevice_attribute: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR.
 _COMPUTE_CAPABILITY = (75, 76)
@@ -104,7 +104,7 @@ def _driver_of_library(load: Callable[[str], Any], path: str) -> NvidiaDriver | 
 
 
 def _newest_capability(library: Any) -> tuple[int, int]:
-    """Return the highest compute capability of the GPUs, or that of Turing if they do not answer."""
+    """Return the highest compute capability of the GPUs, or Turing's if they do not answer."""
     count = ctypes.c_int()
     if library.cuInit(0) != 0 or library.cuDeviceGetCount(ctypes.byref(count)) != 0 or count.value == 0:
         return _TURING

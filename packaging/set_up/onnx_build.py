@@ -12,7 +12,7 @@ from set_up.machine import Machine
 from set_up.torch_build import CUDA_ON_PYPI, drives
 
 FOR_PROCESSORS = "onnxruntime"
-# Its CUDA libraries are those that PyTorch's build of the same generation brings.
+# It uses the CUDA libraries of PyTorch's build of the same generation.
 FOR_CARDS = "onnxruntime-gpu"
 _MADE_FOR = {("Linux", "x86_64"), ("Windows", "AMD64")}
 

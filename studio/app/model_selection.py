@@ -43,7 +43,7 @@ _ENGINE_SETTINGS = (
 
 
 class ModelSelection(QObject):
-    """Chooses the model, and connects to it through ``bridge``. ``styles`` are those of the model."""
+    """Chooses the model, and connects to it through ``bridge``. ``styles`` belong to the model."""
 
     def __init__(self, settings: Settings, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -39,7 +39,7 @@ _TEXT_LETTERS = 36
 class NotificationBar(QFrame):
     """Shows one notice at a time. Hints disappear after a while; errors, and hints with a button, stay until closed.
 
-    While an error is shown, further notices wait. A hint is replaced at once by the next notice, and a hint with a
+    While an error is shown, other notices wait. A hint is replaced at once by the next notice, and a hint with a
     button returns after it.
     """
 
@@ -134,7 +134,7 @@ class NotificationBar(QFrame):
     ) -> None:
         """Show a hint. ``offer`` labels a button that runs ``call``; such a hint stays until closed.
 
-        ``others`` are the labels and actions of further buttons.
+        ``others`` are the labels and actions of more buttons.
         """
 
         def show() -> None:

@@ -381,7 +381,7 @@ class MainWindow(QMainWindow):
         self.tasks.show()
 
     def _show_failure(self, error: StudioError) -> None:
-        """Show an error of the session. If another computer fails, offer to speak here."""
+        """Show an error of the session. If another computer fails, offer to use this one."""
         is_remote = isinstance(error, _ERRORS_OF_SERVERS)
         if is_remote and self.session.model_selection.server() is not None:
             self.notices.show_error(

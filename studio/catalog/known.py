@@ -1,6 +1,6 @@
 """Known models, read from ``resources/catalog``: abilities, sources and files.
 
-Sizes and SHA-256 checksums are those of the releases. If a release does not publish a checksum, it is None here and is
+Sizes and SHA-256 checksums come from the releases. If a release does not publish a checksum, it is None here and is
 recorded when the model is installed.
 """
 

@@ -31,7 +31,7 @@ class SourceOrder:
 def order_sources(choice: str, own_endpoints: Mapping[SourceKind, str], *, is_in_china: bool) -> SourceOrder:
     """Return the sources for the setting ``choice``: a source, or "automatic".
 
-    An own address, from the settings or the environment, is used alone until the user asks for another source. Raise
+    A custom address, from the settings or the environment, is used alone until the user asks for another source. Raise
     ``UnusableSetting``.
     """
     hugging_face, model_scope = SourceKind.HUGGING_FACE, SourceKind.MODEL_SCOPE

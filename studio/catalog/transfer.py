@@ -48,7 +48,7 @@ def import_model(
 ) -> Path:
     """Copy the model in ``path`` to the user's models and return its folder. A failed import leaves no files.
 
-    ``name`` defaults to the name recorded in the export, or to that of the release with the same file sizes, or to
+    ``name`` defaults to the name recorded in the export, or to the name of the release with the same file sizes, or to
     the name of the folder or archive.
 
     Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,

@@ -47,14 +47,16 @@ def add_parser(commands: Commands) -> None:
         "check",
         run,
         help_text="check recordings against their text",
-        description="Check recordings for wrong, missing and repeated words, and for faults of the sound.",
+        description="Check recordings for wrong, missing and repeated words, and for audio defects.",
         examples=EXAMPLES,
     )
     parser.add_argument(
         "sound", type=Path, metavar="SOUND|FOLDER|TABLE", help="a recording, a folder of them, or a table"
     )
     parser.add_argument("--text", metavar="TEXT", help="the text that the recording should contain")
-    parser.add_argument("--language", default="", metavar="CODE", help="such as en or zh (default: that of the text)")
+    parser.add_argument(
+        "--language", default="", metavar="CODE", help="such as en or zh (default: detected in the text)"
+    )
     parser.add_argument("--voice", metavar="CLIP|NAME", help="the voice that the recording should have")
     add_model_option(parser)
     parser.add_argument(

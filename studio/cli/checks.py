@@ -24,7 +24,7 @@ def add_check_options(parser: argparse.ArgumentParser) -> None:
         "--check",
         action="store_true",
         help="check each take for wrong words, noise and another voice, and speak it again if it has problems; the number "
-        "of retries and the strictness are those of the settings",
+        "of retries and the strictness come from the settings",
     )
     add_old_options(parser, "--retries", "--strict")
 

@@ -34,7 +34,7 @@ examples:
   timbre cluster stop
 
 The service has the API of `timbre serve`. “start” writes Ray Serve's deployment file, cluster.yaml, into the data folder.
-On a Ray cluster that already runs, deploy a copy of it: serve run cluster.yaml
+On an existing Ray cluster, deploy a copy of it: serve run cluster.yaml
 """
 
 
@@ -64,7 +64,7 @@ def _add_start(actions: Commands) -> None:
     parser.add_argument("--num-gpus", type=positive, metavar="N", help="GPUs that Ray may use here (default all)")
     add_service_options(parser)
     parser.add_argument(
-        "--replicas", type=positive, default=1, metavar="N", help="largest number of workers (default 1)"
+        "--replicas", type=positive, default=1, metavar="N", help="maximum number of workers (default 1)"
     )
     parser.add_argument(
         "--fewest-replicas", type=positive, default=1, metavar="N", help="workers that always run (default 1)"

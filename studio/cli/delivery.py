@@ -159,7 +159,7 @@ class OutputSink:
         self._line.spoken(self._audio_seconds, chunk.sentence_index + 1, chunk.num_sentences)
 
     def _end_file(self, end: Callable[[AudioWriter], None]) -> None:
-        """Close or discard the file, unless that has been done."""
+        """Close or discard the file, if this was not done before."""
         with self._writer_lock:
             writer, self._writer = self._writer, None
             if writer is not None:

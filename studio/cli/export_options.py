@@ -212,7 +212,7 @@ def _column(words: str) -> tuple[Field, str]:
     name, sign, column = words.partition("=")
     known = [field.value for field in Field]
     if not sign or name.strip() not in known:
-        raise argparse.ArgumentTypeError(f"{words} is not like FIELD=NAME, with one of {', '.join(known)}")
+        raise argparse.ArgumentTypeError(f"{words} does not have the form FIELD=NAME, with one of {', '.join(known)}")
     return Field(name.strip()), column.strip()
 
 
@@ -253,7 +253,7 @@ def chosen_settings(
     book: BookDetails,
     style_names: Mapping[str, str],
 ) -> ExportSettings:
-    """Return the settings of an export: those of the options, else of the preset, else the defaults.
+    """Return the settings of an export: from the options, else the preset, else the defaults.
 
     Raise ``UnusableSetting``.
     """
@@ -292,7 +292,7 @@ def _file_settings(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
             "at_times": at_times,
         }
         if at_times or not files - {"lines"}:
-            given["standard"] = None  # of the preset: standards are for joined files
+            given["standard"] = None  # from the preset; standards are for joined files
     if arguments.pattern:
         given |= {"pattern": arguments.pattern, "chapter_pattern": arguments.pattern}
     if arguments.subtitles:
@@ -342,7 +342,7 @@ def book_details(arguments: argparse.Namespace, found: BookDetails) -> BookDetai
 
 
 def fit_options(arguments: argparse.Namespace) -> FitOptions | None:
-    """Return the limits of ``--fit``, which are those of the settings, or None without it. Raise ``UnusableSetting``."""
+    """Return the limits of ``--fit`` from the settings, or None without it. Raise ``UnusableSetting``."""
     if not arguments.fit:
         return None
     settings = Settings()

@@ -236,7 +236,10 @@ class Speaking:
         return faster, requests
 
     def style_warnings(self) -> list[tuple[str, str]]:
-        """Return the code and text of a warning about lines that are spoken plain. Call after ``items``."""
+        """Return the code and text of a warning about lines that are spoken without their style.
+
+        Call after ``items``.
+        """
         numbers, model = self._without_style, self._folder.name
         if not numbers:
             return []

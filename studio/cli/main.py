@@ -39,7 +39,7 @@ begin with:
 `timbre COMMAND --help` explains each command with examples, and `timbre help` shows the manual.
 """
 _log = logging.getLogger(__name__)
-# Modules of this package. Only that of the given command is imported.
+# Modules of this package. Only the module of the given command is imported.
 _COMMANDS = (
     "say", "convert", "export", "check", "levels", "voices", "models", "styles", "serve", "cluster", "doctor", "engines",
     "help",

@@ -82,7 +82,7 @@ def add_parser(commands: Commands) -> None:
     add_action(actions, "remove", _remove, "delete a model or an incomplete download", "NAME")
     import_ = add_action(actions, "import", _import, "copy a model from a folder, a zip or tar archive, or an export")
     import_.add_argument("path", type=Path, metavar="PATH")
-    import_.add_argument("--name", help="name of the model (default: that of the folder or archive)")
+    import_.add_argument("--name", help="name of the model (default: the name of the folder or archive)")
     export = add_action(actions, "export", _export, "write a model to one file, for another computer", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{EXPORT_SUFFIX}")
 

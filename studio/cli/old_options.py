@@ -1,4 +1,4 @@
-"""Options of the version before, which are hidden and still work, with a note about their replacements.
+"""Options of the previous version, which are hidden and still work, with a note about their replacements.
 
 Remove an entry, and the code that reads its value, after one version.
 """
@@ -18,7 +18,7 @@ PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
 _FLAG = {"action": "store_true"}
 _EXPORT_DIALOG = "the export dialog of the window"
 _FIT = "Speak > Fit all to slots… in the window"
-_SAMPLING = "nothing: the sampling is that of the released models"
+_SAMPLING = "nothing: released models have fixed sampling"
 # The replacement of each option, and its arguments for ``add_argument``.
 _OLD: dict[str, tuple[str, dict[str, Any]]] = {
     "--joined": ("--files lines joined", _FLAG),

@@ -79,11 +79,11 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
         help="its address, such as 192.168.1.20:8807; --model is ignored. grpc://HOST:PORT is the Triton runtime of "
         "CosyVoice, and --model the name of its model, if it has several",
     )
-    group.add_argument("--token-file", type=Path, metavar="FILE", help="file with its token, readable only for you")
+    group.add_argument("--token-file", type=Path, metavar="FILE", help="file with its token, readable only by you")
 
 
 def speaking_place(arguments: argparse.Namespace, command_context: CommandContext) -> tuple[Path, CommandContext]:
-    """Return the folder that describes the model, and a context whose workers speak with it, here or with --server.
+    """Return the folder that describes the model, and a context whose workers use it, here or with --server.
 
     Raise ``StudioError``.
     """
@@ -96,7 +96,7 @@ def speaking_place(arguments: argparse.Namespace, command_context: CommandContex
     address = ServerAddress(normalized_url(arguments.server), arguments.token_file)
     token = address.token()
     if token is not None and not address.is_encrypted and not address.is_this_computer:
-        print_message("note: texts, voices and the token are not encrypted on the way; use a network that you trust")
+        print_message("note: texts, voices and the token are not encrypted; use a network that you trust")
     if address.is_triton:
         models = probe_other(address, token).models
         address = replace(address, model=_model_of_triton(arguments.model, address.host, models))
@@ -133,7 +133,7 @@ def add_engine_options(
     parser: argparse.ArgumentParser, *, has_precision: bool = True, has_threads: bool = False
 ) -> None:
     """Add the options of the engine. Those that are not given are taken from the settings."""
-    group = parser.add_argument_group("engine", "how the model is run; the defaults are those of the settings")
+    group = parser.add_argument_group("engine", "how the model runs; the defaults come from the settings")
     add_device_option(group)
     if has_precision:
         group.add_argument(
@@ -340,7 +340,7 @@ def add_service_options(parser: argparse.ArgumentParser, *, port_note: str = "")
         "--voice", default="", metavar="NAME", help="voice for requests that specify none (default: the first)"
     )
     parser.add_argument(
-        "--queue", type=positive, default=64, metavar="N", help="longest queue of requests (default 64)"
+        "--queue", type=positive, default=64, metavar="N", help="maximum number of queued requests (default 64)"
     )
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="also accept requests for this host name"

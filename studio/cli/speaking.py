@@ -181,7 +181,8 @@ class CheckedDelivery:
             best, check = await LineRetries(queue, self._policy, self._folder).speak(self._request.seed, speak)
         finally:
             queue.close()
-        if check.seed != next(reversed(results)) and self._destination.path is not None:  # the file is of the last take
+        if check.seed != next(reversed(results)) and self._destination.path is not None:
+            # the file contains the last take
             await asyncio.to_thread(_write, self._destination.path, best.waveform)
         return results[check.seed], check
 

@@ -38,7 +38,7 @@ _HEALTH_CHECK_SECONDS = 1
 _UPSCALE_SECONDS = 5
 # Replicas that are not needed end after this time, because it takes long to load a model again.
 _DOWNSCALE_SECONDS = 600.0
-# Calls that wait in Ray while replicas start. The queue of the service is before them.
+# Calls that wait in Ray while replicas start. The queue of the service comes first.
 _WAITING_CALLS_PER_LINE = 2
 
 
@@ -52,7 +52,7 @@ def application(options: ClusterOptions | dict[str, Any]) -> Any:
 
 
 def build_application(options: ClusterOptions, engine: str, *, downscale_seconds: float = _DOWNSCALE_SECONDS) -> Any:
-    """Return the application with another model than that of ``options``: see ``WorkerProcess``."""
+    """Return the application with a different model from the one in ``options``: see ``WorkerProcess``."""
     require_authentication()
     options.require_token()
     options.model_folder()

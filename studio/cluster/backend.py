@@ -35,7 +35,7 @@ class Replicas(Protocol):
         """Store ``content`` where every replica can read it."""
 
     def stream(self, sent: SentRequest) -> AsyncIterator[Event]:
-        """Run a request in a replica that has its voice in memory, if there is one with a free place.
+        """Run a request in a replica that has its voice in memory, if there is one with a free slot.
 
         Raise ``WorkerDied`` if the replica or its computer is lost, and ``TooManyRequests`` if too many calls wait.
         """
@@ -46,7 +46,7 @@ class Replicas(Protocol):
 
 
 class ClusterBackend:
-    """Synthesizes in any replica of a cluster. ``num_lines`` is the number of lines that all of them run at once.
+    """Synthesizes in any replica of a cluster. ``num_lines`` is the total number of lines that they run at once.
 
     Text that is still being written is sent when it is complete.
     """

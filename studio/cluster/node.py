@@ -26,10 +26,10 @@ _START_SECONDS = 180.0
 _DRAIN_SECONDS = 30
 _STOP_SECONDS = _DRAIN_SECONDS + 15.0
 _POLL_SECONDS = 0.2
-# Values of Ray for all of its processes on a node. Those of the environment go first.
+# Ray's settings for all of its processes on a node. Environment variables take precedence.
 RAY_ENVIRONMENT = {
-    # Ray notices the end of a node after two seconds, and a computer that does not answer after eleven. With its own values
-    # it takes 15 and more, and lines wait for it before they are spoken again.
+    # Ray notices the end of a node after two seconds, and a computer that does not answer after eleven. With Ray's
+    # defaults it takes 15 seconds or more, and lines wait for it before they are spoken again.
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "3000",
     "RAY_health_check_failure_threshold": "3",
@@ -51,7 +51,7 @@ class Node:
     Attributes:
         pid, created: The process that ends all others of the node, and its start time.
         address: Host and port of the head node, for other nodes.
-        url: URL of the service, empty on other nodes than the head.
+        url: URL of the service, empty on nodes other than the head.
     """
 
     pid: int
@@ -63,7 +63,7 @@ class Node:
 def start_node(
     *, join: str | None, port: int = DEFAULT_RAY_PORT, cores: int | None = None, gpus: int | None = None
 ) -> Node:
-    """Start a head node on ``port``, or one that belongs to the head node ``join``. Return when it runs.
+    """Start a head node on ``port``, or a node that joins the head node ``join``. Return when it runs.
 
     ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``.
     """

@@ -28,7 +28,7 @@ class ClusterOptions(BaseModel):
         lines: Lines that one worker runs at once.
         cores, gpus: Resources of one worker. By default one GPU, or two cores if ``engine`` uses the CPU.
         queue: Length of the queue of requests.
-        host: Address on which the service listens. Other addresses than those of this computer need ``token_file``.
+        host: Address on which the service listens. Addresses other than this computer's need ``token_file``.
         token_file: File on the head node with the token of the service.
         allowed_hosts, allowed_origins: As in ``Address``.
     """
@@ -51,7 +51,7 @@ class ClusterOptions(BaseModel):
 
     @property
     def num_lines(self) -> int:
-        """The number of lines that all replicas together run at once."""
+        """The total number of lines that the replicas run at once."""
         return self.most_replicas * self.lines
 
     @property
@@ -89,7 +89,7 @@ class ClusterOptions(BaseModel):
 
 
 def require_authentication() -> None:
-    """Raise ``CannotServe`` unless Ray is told to authenticate everything that connects to it."""
+    """Raise ``CannotServe`` unless Ray is configured to authenticate everything that connects to it."""
     if os.environ.get(_AUTHENTICATION_VARIABLE, "").lower() != "token":
         raise CannotServe(
             "Ray would run the code of every program that can reach its ports, because its authentication is off.",

@@ -52,7 +52,7 @@ class Replica:
         return await received_file(sent, Path(self._folder.name))
 
     async def stream(self, sent: SentRequest, load_voice: VoiceLoader) -> AsyncIterator[Event]:
-        """Yield the events of a request. ``Failed`` is the last one of a request that fails.
+        """Yield the events of a request. ``Failed`` is the last event of a request that fails.
 
         ``load_voice`` returns the path of the clip of the voice. Ending the iteration cancels the request.
         """

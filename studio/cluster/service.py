@@ -15,7 +15,7 @@ from studio.voices.library import Voice, VoiceLibrary
 
 _log = logging.getLogger(__name__)
 
-# Its name as a client of the queue, where it takes turns with those of the requests.
+# Its client name in the queue, where it takes turns with the clients of requests.
 _CLIENT = "preparation"
 # Ray then knows which replica has a voice, and chooses another one for the next voice.
 _PLACEMENT_SECONDS = 0.5
@@ -36,7 +36,7 @@ class ClusterService(SpeechService):
         self._one_by_one = asyncio.Lock()
 
     def voice_added(self, voice: Voice) -> None:
-        """Prepare ``voice`` in one replica, which is then the one that speaks it, also the first time."""
+        """Prepare ``voice`` in one replica, which then handles the requests of this voice, including the first."""
         task = asyncio.get_running_loop().create_task(self._prepare(voice))
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)

@@ -69,7 +69,7 @@ class EngineTarget:
 class Available:
     """The result of a probe that found no obstacle."""
 
-    memory_bytes: int  # the most device memory that ``open`` takes
+    memory_bytes: int  # maximum device memory that ``open`` takes
     build_memory_bytes: int = 0
     build_disk_bytes: int = 0
     opens_slowly: bool = False  # another engine runs until this one is open

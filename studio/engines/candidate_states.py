@@ -78,7 +78,7 @@ class CandidateState:
     def missing_resources(self, more_bytes: int = 0) -> Message | None:
         """Return why there is too little memory or disk space to try it, or None. ``more_bytes`` of memory count as free.
 
-        It need not fit beside the reference, which is otherwise timed first and closed.
+        It need not fit beside the reference: if it does not, the reference is timed first and then closed.
         """
         if not isinstance(self.probed, Available):
             return None

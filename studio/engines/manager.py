@@ -59,8 +59,9 @@ class OpenedStage:
 class EngineManager:
     """Engines of one model on one device.
 
-    ``on_change`` receives every new status, on the thread that caused it. ``was_disturbed`` tells whether a timing that has just ended is unreliable. Trials have a low priority if
-    ``has_low_priority`` is set, because they run alongside other work; it is off if the user waits for them.
+    ``on_change`` receives every new status, on the thread that caused it. ``was_disturbed`` returns whether a timing
+    that has just ended is unreliable. Trials have a low priority if ``has_low_priority`` is set, because they run
+    alongside other work; it is off if the user waits for them.
     """
 
     def __init__(
@@ -345,7 +346,7 @@ class EngineManager:
             return None
 
     def _exclude(self, state: CandidateState, excluded: set[str], note: Message) -> None:
-        """Add the candidate to one of the sets from which no engine is chosen, and tell the user."""
+        """Add the candidate to one of the sets from which no engine is chosen, and notify the user."""
         with self._lock:
             excluded.add(state.key)
         self._note(note)

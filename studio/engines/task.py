@@ -40,7 +40,7 @@ class TrialSize:
 
 # A CPU needs several seconds for each second of speech.
 _ON_CPU = TrialSize(num_tokens=60, num_seeds=1, num_rounds=3, timing_seconds=60.0)
-# 16-bit overflow occurs only in some lines and only after many tokens, hence 20 lines of 30 s.
+# 16-bit overflow occurs only in some lines and only after many tokens, so there are 20 lines of 30 s.
 _ON_GPU = TrialSize(num_tokens=750, num_seeds=20, num_rounds=5, timing_seconds=30.0)
 # Lines of 30 s do not fit into its memory, so each chunk would be computed slowly from the start of the line.
 _ON_SMALL_GPU = replace(_ON_GPU, num_tokens=375, num_seeds=40)

@@ -1,4 +1,4 @@
-"""ExportForecast of what an export does to the files of its folder: make, replace or keep them. Writes nothing."""
+"""Forecast of what an export does to the files of its folder: make, replace or keep them. Writes nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FileChange(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ExportForecast:
-    """The files of a plan in order, with the fate of each.
+    """The files of a plan in order, with what happens to each.
 
     Attributes:
         orphans: Files of earlier exports of the script that the plan does not contain, for example those of removed

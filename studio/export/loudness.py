@@ -84,7 +84,7 @@ class LoudnessMeter:
 
 
 def _head_filter(sample_rate: int) -> Biquad:
-    """Return the first filter of the K-weighting: a shelf of 4 dB above 1500 Hz, as from a head."""
+    """Return the first filter of the K-weighting: a shelf of 4 dB above 1500 Hz, which models the head."""
     gain = 10.0 ** (4.0 / 40.0)
     cosine, alpha = _angle(1500.0, 1.0 / math.sqrt(2.0), sample_rate)
     above, below, slope = gain + 1.0, gain - 1.0, 2.0 * math.sqrt(gain) * alpha

@@ -55,7 +55,7 @@ class ExportSettings:
             need ``at_times``.
         style_names: The names of style presets for file names and the manifest, by family.
         replaces_files: Whether to overwrite files that were not exported from ``origin``.
-        allows_missing: Whether to make a joined file although lines are missing from it.
+        allows_missing: Whether to make a joined file even if lines are missing from it.
     """
 
     encoding: SoundEncoding = WAV_16

@@ -1,4 +1,4 @@
-"""Timing of each line in the joined audio, and subtitles: SubRip, WebVTT, LRC and JSON, also of single words."""
+"""Timing of each line in the joined audio, and subtitles: SubRip, WebVTT, LRC and JSON, including single words."""
 
 from __future__ import annotations
 

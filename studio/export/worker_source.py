@@ -23,7 +23,7 @@ from studio.worker.request_handle import Callbacks
 
 _log = logging.getLogger(__name__)
 
-# At least the batch size of any engine; the worker limits it further. A cluster may take more.
+# At least the batch size of any engine; the worker may lower it. A cluster may take more.
 _LINES_AHEAD = 32
 
 

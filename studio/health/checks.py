@@ -140,7 +140,7 @@ class _Engines:
 
 
 def _probe_engines() -> _Engines | Check:
-    """Return the libraries that another process can load, or a check that tells why it cannot."""
+    """Return the libraries that another process can load, or a check that explains why it cannot."""
     subject = message("engine")
     try:
         asked = subprocess.run(  # noqa: S603 - our own program

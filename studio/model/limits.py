@@ -54,8 +54,8 @@ QUALITY_DISTANCE_DB = {Quality.FAST: 0.3, Quality.DRAFT: 0.8}
 # Rounding alone shifts a vocoder's phase, so samples may differ inaudibly: they are compared in float32 only, spectra
 # in every precision.
 MAX_SAMPLE_ERROR = 2e-2
-# Of the language model, only the choice of tokens is audible: at this Kullback-Leibler divergence, it takes about fifty
-# draws until the likelihoods under the two models differ by a factor of e.
+# For the language model, only the choice of tokens is audible: at this Kullback-Leibler divergence, it takes about
+# fifty draws until the likelihoods under the two models differ by a factor of e.
 MAX_DIVERGENCE_NATS = 0.02
 # One bad step is one wrong sound, which the mean over all steps would hide. For a trained model, the worst step has
 # 0.04 nats in 4 bits and 0.001 in 8 bits.

@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from studio.model.config import Precision
 
 _MIN_TIMED_PRODUCTS, _MAX_TIMED_PRODUCTS = 5, 45
-_CLEAR_SPEEDUP = 1.5  # beyond it, further runs would not change the decision
-# Fifteen products take a few milliseconds, during which another program may occupy a core; further ones follow later.
+_CLEAR_SPEEDUP = 1.5  # beyond it, more runs would not change the decision
+# Fifteen products take a few milliseconds, during which another program may occupy a core; more follow later.
 _PRODUCTS_AT_ONCE, _PAUSE_SECONDS = 15, 0.03
 # 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
 _MAX_INT8 = 127

@@ -64,7 +64,7 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
         )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads or psutil.cpu_count(logical=False) or 1
-    # These networks run once per voice, so a memory arena, spinning threads and prepacked weights do not pay.
+    # These networks run once per voice, so a memory arena, spinning threads and prepacked weights are not worthwhile.
     # Prepacking would make a run 10 % faster, but loading slower by more than that.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.disable_prepacking", "1")

@@ -22,7 +22,7 @@ class SamplingOptions:
 class Quality(Enum):
     """Accuracy of the flow's solver. The values are stored in projects and settings.
 
-    All qualities speak the same speech tokens with the same weights; ``EXACT`` is the released solver. The others are
+    All qualities use the same speech tokens and weights; ``EXACT`` is the released solver. The others are
     limits for the distance to it (``studio/model/limits.py``).
     """
 

@@ -55,7 +55,8 @@ def timed_flow(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestContro
 
 
 def timed(run: Callable[[], torch.Tensor], control: RequestControl) -> tuple[FloatArray, float]:
-    """Return the result of ``run`` and its time; of a short run, the shorter of two times. Raise ``Cancelled``."""
+    """Return the result of ``run`` and its time; a short run is timed twice, and the shorter time counts. Raise
+    ``Cancelled``."""
     shortest = math.inf
     while True:
         control.raise_if_cancelled()

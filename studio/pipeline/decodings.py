@@ -61,7 +61,7 @@ class Decodings:
     ) -> Decoding:
         """Return the cheapest decoding within the limit of ``quality``, or the exact one if no other is within it.
 
-        Comparing takes a few seconds of work, once, on the ``speech`` for the exact flow; its progress is the stage
+        The comparison takes a few seconds, once, on the ``speech`` for the exact flow; its progress is the stage
         "quality". Raise ``Cancelled``.
         """
         with self._lock:

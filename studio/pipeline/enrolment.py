@@ -150,7 +150,7 @@ def flow_start_tokens(prompt: VoicePrompt, frontend: Frontend) -> int:
     """Return where the flow's prompt begins, so that gapless playback starts as early as possible.
 
     Of the starts after which the first chunk takes one block, the result is the one whose first hop is in or nearest to
-    ``first_hops_tokens``; if there are several, the quietest one. It is 0 if that does as well.
+    ``first_hops_tokens``; if there are several, the quietest one. It is 0 if that is equally good.
     """
     if not frontend.generation.trims_prompts:  # without a chunk grid
         return 0

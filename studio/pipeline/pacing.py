@@ -171,7 +171,7 @@ class CostModel:
 
 
 def unfinished_prompt_tokens(prompt_tokens: int, config: FlowConfig) -> int:
-    """Return the number of prompt tokens computed with the first chunk, as their block ends after the prompt."""
+    """Return the number of prompt tokens computed with the first chunk, because their block ends after the prompt."""
     whole_blocks = max(0, prompt_tokens - config.lookahead_tokens) // config.chunk_tokens
     return prompt_tokens - config.chunk_tokens * whole_blocks
 

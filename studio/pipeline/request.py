@@ -62,7 +62,7 @@ class SynthesisRequest:
     # Remove silence that is generated before the first word, but not a pause at the start of the text.
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
-    # Sentences in order. Those that the text still has are spoken from these tokens, without the language model.
+    # Sentences in order. Those still in the text are decoded from these tokens, without the language model.
     known_tokens: tuple[KnownTokens, ...] = ()
 
     @property
@@ -148,7 +148,7 @@ class SentenceEvidence:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFigures:
-    """What another computer measured, and the network added.
+    """Times measured on another computer, and delays added by the network.
 
     Attributes:
         latency_seconds, queue_seconds: Shares of the network and of the queue in the time to the first audio.
@@ -165,7 +165,7 @@ class NetworkFigures:
 
 @dataclass(frozen=True, slots=True)
 class FlowQuality:
-    """The quality in which a request was spoken. It is exact if the model or its engine has no other.
+    """The quality in which a request was spoken. It is exact if the model or its engine supports no other.
 
     Attributes:
         distance_db: Mel-cepstral distance to the exact solver, measured on this computer.
@@ -225,7 +225,7 @@ class EngineOptions:
     voice_memory_bytes: int | None = None
     # Approximations of the flow; None is exact.
     flow_steps: int | None = None
-    # Play a sentence of CosyVoice-300M before all of it is decoded; its other generations always do.
+    # Play a sentence of CosyVoice-300M before all of it is decoded; the other generations always do.
     streams_approximately: bool = False
     # ``plain``: PyTorch; ``proven``: engines verified on this machine; ``improve``: also test faster engines when idle.
     engines: str = "proven"

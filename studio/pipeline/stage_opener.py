@@ -144,7 +144,7 @@ class StageOpener:
         )
 
     def vocoder(self, before_comparison: Callable[[], object] = lambda: None) -> Opened[Vocoder]:
-        """Open the vocoder. Its precision is chosen if that of the flow is."""
+        """Open the vocoder, in float32 unless the precision of the flow is chosen automatically."""
         load, device = self._checkpoint.load_vocoder, self._options.device
         if not self.chooses_flow:
             return Opened(load(Precision.FLOAT32, device), Precision.FLOAT32)

@@ -1,4 +1,4 @@
-"""Computations before the first line, so that nothing in it is slow because it happens for the first time.
+"""Computations before the first line, so that the line has no first-time costs.
 
 On a GPU, the first use of a computation loads its kernels, plans its convolutions, or records it as a graph: together
 more than the time to the first audio of a later line.

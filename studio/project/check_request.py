@@ -16,7 +16,7 @@ _MAX_EARLIER_TAKES = 50
 
 
 def can_check(take: Take) -> bool:
-    """Whether the text of a take is known. That of a converted recording is not."""
+    """Whether the text of a take is known. The text of a converted recording is unknown."""
     return take.is_complete and take.parameters.mode != Mode.CONVERSION.value
 
 

@@ -1,4 +1,4 @@
-"""Speech of another computer: its `timbre serve`, OpenAI's speech API or CosyVoice's Triton runtime, as a worker.
+"""Another computer as a worker: its `timbre serve`, OpenAI's speech API or CosyVoice's Triton runtime.
 
 Decision: a remote computer is a ``Worker``, as the local process is, so that ``WorkerClient`` and everything above it
 need no second path. Reason: requests, cancellation, progress and failures then have one meaning. Alternative: a second

@@ -22,8 +22,8 @@ _SCHEMES = ("http", "https", *_TRITON_SCHEMES)
 class ServerAddress:
     """``url`` is without a path, as returned by :func:`normalized_url`. ``token_file`` need not exist.
 
-    ``model`` is set for a server of another program: with OpenAI's speech API, or Triton with a model of CosyVoice. With
-    the former, its ``voices`` speak lines of voices with the same name, and ``voice`` speaks the others.
+    ``model`` is set for a server of another program: with OpenAI's speech API, or Triton with a model of CosyVoice.
+    With the former, a line uses the voice of the same name in ``voices``, or else ``voice``.
     """
 
     url: str

@@ -172,7 +172,7 @@ def untrusted_server(host: str, reason: str) -> ServerUnreachable:
 
 
 def _trusted_certificates() -> ssl.SSLContext:
-    """Return those of the system, or of the file in SSL_CERT_FILE. Raise ``ServerUnreachable``."""
+    """Return the certificates of the system, or of the file in SSL_CERT_FILE. Raise ``ServerUnreachable``."""
     try:
         return httpx2.create_ssl_context()
     except OSError as error:  # ssl.SSLError is one too

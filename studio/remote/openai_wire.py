@@ -31,7 +31,7 @@ _RATES = range(8_000, 192_001)
 
 
 def speech_body(request: SynthesisRequest, server: ServerAddress) -> dict[str, Any]:
-    """Return the request. A voice of the server with the name of the line's voice speaks; otherwise ``server.voice``."""
+    """Return the request. The server's voice with the name of the line's voice is used, or else ``server.voice``."""
     own = {name.casefold(): name for name in server.voices}
     body = {
         "model": server.model,

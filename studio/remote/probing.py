@@ -32,7 +32,7 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True)
 class OtherServer:
-    """A server of another program, and what can be chosen there. ``voices`` are those of a server that has its own."""
+    """A server of another program, and what can be chosen there. ``voices`` belong to a server that has its own."""
 
     models: tuple[str, ...]
     voices: tuple[str, ...] = ()

@@ -26,13 +26,13 @@ class Interrupted(Exception):
 
 
 class SpeechDiffers(Exception):
-    """A repeated request is not spoken as before, because the engine of the server has changed."""
+    """A repeated request gives different audio, because the engine of the server has changed."""
 
 
 class ResumableRequest:
     """Audio of one request, of which no sample is passed on twice.
 
-    Further attempts follow after ``delays``, in seconds. ``on_retry`` is called before each of them. With ``compares``,
+    More attempts follow after ``delays``, in seconds. ``on_retry`` is called before each of them. With ``compares``,
     the samples of another attempt must be the same.
     """
 

@@ -7,7 +7,7 @@ batch dimension of 1: ``reference_wav`` FP32 (1, n), mono at 16 kHz, from -1 to 
 metadata of the model. With ``decoupled``, each chunk is a response, and an empty one with ``triton_final_response`` ends
 the stream; otherwise, one response with the whole waveform has that mark.
 
-The messages are those of ``tritonclient.grpc.service_pb2``, an optional package that this module does not import.
+The messages are defined in ``tritonclient.grpc.service_pb2``, an optional package that this module does not import.
 """
 
 from __future__ import annotations

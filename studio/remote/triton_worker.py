@@ -329,7 +329,7 @@ class TritonConnection:
 
 
 def _trusted_certificates() -> bytes | None:
-    """Return the trusted certificates of this computer (PEM), or None for those of gRPC, where there is no file."""
+    """Return the trusted certificates of this computer (PEM), or None for gRPC's own if there is no file."""
     path = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().openssl_cafile
     try:
         return Path(path).read_bytes()

@@ -30,7 +30,7 @@ def client_key(request: Request) -> str:
 def saved(upload: UploadFile, other_suffixes: frozenset[str] = frozenset()) -> Iterator[Path]:
     """Copy an uploaded recording to a temporary file, which is deleted afterwards.
 
-    Of the client's file name, only the suffix of an audio file or one of ``other_suffixes`` is kept.
+    Only the suffix of the client's file name is kept, if it belongs to audio files or is in ``other_suffixes``.
     """
     suffix = Path(upload.filename or "").suffix.lower()
     with tempfile.TemporaryDirectory(prefix="timbre-upload-") as folder:

@@ -1,4 +1,4 @@
-"""Endpoints for other copies of this program, which speak through this service: ``studio.remote``.
+"""Endpoints for other copies of this program, which use this service: ``studio.remote``.
 
 They offer what the worker does: audio as float32 with the evidence of each sentence, progress, and playback estimates.
 """
@@ -159,7 +159,7 @@ class EngineApi:
         return answer
 
     async def add_text(self, text_id: str, body: TextBody) -> None:
-        """Append to a text that arrives. That of speech which has ended is ignored."""
+        """Append to a text that arrives. Text for speech that has ended is ignored."""
         if text := self._texts.get(text_id):
             for piece in body.pieces:
                 text.add(piece)

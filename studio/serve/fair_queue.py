@@ -19,7 +19,7 @@ _MAX_RETRY_SECONDS = 60
 class FairQueue:
     """Admits up to ``num_slots()`` requests at once. Waiting clients take turns, whatever the number of their requests.
 
-    Used on one event loop. ``limit`` is the largest number of waiting requests.
+    Used on one event loop. ``limit`` is the maximum number of waiting requests.
     """
 
     def __init__(self, limit: int, num_slots: Callable[[], int]) -> None:

@@ -89,7 +89,7 @@ class ServiceServer(uvicorn.Server):
         yield
 
     def stop(self) -> None:
-        """Accept no further connections, let running requests end, and return from ``serve``."""
+        """Accept no more connections, let running requests end, and return from ``serve``."""
         self.should_exit = True
 
 

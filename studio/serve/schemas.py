@@ -1,4 +1,4 @@
-"""Bodies of requests and answers. Names are those of OpenAI's API where it defines them."""
+"""Bodies of requests and answers. Names follow OpenAI's API where it defines them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class WordAligner:
-    """Aligns texts with their speech. The check process is opened with the first use."""
+    """Aligns texts with their speech. The check process is opened on first use."""
 
     def __init__(self, open_checks: Callable[[], TakeCheckService]) -> None:
         self._open_checks = open_checks
@@ -55,7 +55,7 @@ class RequestedWords:
         self._samples.append(chunk.samples)
 
     async def words(self, text: str, report: SynthesisReport) -> list[SpokenWord] | None:
-        """Return the words of ``text``, which the collected audio speaks. See ``WordAligner.words``."""
+        """Return the words of ``text``, which the collected audio contains. See ``WordAligner.words``."""
         return await self._aligner.words(
             CheckRequest(
                 samples=np.concatenate([np.zeros(0, np.float32), *self._samples]),

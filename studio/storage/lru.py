@@ -1,4 +1,4 @@
-"""Cache folders that forget the least recently used entries. The time of use is an entry's modification time."""
+"""Cache folders that evict the least recently used entries. The time of use is an entry's modification time."""
 
 from __future__ import annotations
 

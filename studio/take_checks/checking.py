@@ -24,8 +24,8 @@ from studio.take_checks.words import pause_times
 _log = logging.getLogger(__name__)
 _open_meter = lru_cache(maxsize=2)(LikenessMeter)
 
-# Silence and noise disturb the attention: findings of the text at such a place have that cause, and elsewhere in the take
-# only certain ones are kept.
+# Silence and noise disturb the attention: text findings at such a place are dropped, and elsewhere in the take only
+# those with a high confidence are kept.
 _CAUSES = frozenset({ProblemKind.LONG_SILENCE, ProblemKind.NOISE})
 _CERTAIN = 0.9
 

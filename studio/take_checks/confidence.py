@@ -1,4 +1,4 @@
-"""From measures to confidences of problems."""
+"""Conversion of measures to confidences of problems."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def transcript_differences(
     transcribed: Sequence[HeardUnit],
     language: str,
 ) -> tuple[Difference, ...]:
-    """Return where ``samples`` and the typed transcript differ. ``transcribed`` tells what was heard instead."""
+    """Return where ``samples`` and the typed transcript differ. ``transcribed`` contains what was heard instead."""
     units = spoken_units(request.typed, language)
     recognition = recognizer.recognize(samples, [unit.text for unit in units], language)
     found = compare(

@@ -1,4 +1,4 @@
-"""Repeated speech in the sound: a stretch whose spectrum follows once more directly after it.
+"""Detection of repeated speech: a stretch whose spectrum recurs directly after it.
 
 The spectrum of a repeated word recurs one word later. In a long vowel, it recurs after a few frames already.
 """
@@ -27,7 +27,7 @@ _SURE_FRAMES = 30
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """A stretch of speech from ``start_seconds`` on that is said twice. ``score`` is up to 1."""
+    """A stretch of speech from ``start_seconds`` on that occurs twice. ``score`` is up to 1."""
 
     score: float
     start_seconds: float

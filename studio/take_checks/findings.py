@@ -36,7 +36,7 @@ TextCheck = Callable[[CheckRequest], TextFindings]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Least confidence of a problem that makes a take doubtful, and of one that makes it bad."""
+    """Minimum confidence of a problem that makes a take doubtful, and of one that makes it bad."""
 
     doubtful: float
     bad: float
@@ -53,7 +53,7 @@ LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class _Alone:
-    """How much less certain a problem is that only one of two checks finds, in logarithms of the odds.
+    """How much less certain a problem is if only one of two checks finds it, in logarithms of the odds.
 
     Attributes:
         alignment, pocketsphinx: If only the alignment of the language model, or only pocketsphinx, finds it.
@@ -66,9 +66,9 @@ class _Alone:
 
 
 # The alignment is vague about short words. Pocketsphinx hears some correct words as others, and often misses the first or
-# last sound. The model's own recogniser hears short words as well, and nothing is less certain that only it finds.
+# last sound. The model's own recogniser hears short words as well, so a problem that only it finds is not less certain.
 # Chosen with tuning takes of ``packaging/measure.py take-checks``; the number of words that only the alignment hears twice
-# with 478 takes (``--seed 21``): two false alarms less, no fault less.
+# with 478 takes (``--seed 21``): two fewer false alarms, and no fewer faults found.
 _ALONE = {
     ProblemKind.MISSING_WORDS: _Alone(1.6, 1.0, 3.0),
     ProblemKind.REPEATED_WORDS: _Alone(1.8, 1.0, 3.0),

@@ -87,7 +87,7 @@ def quality_key(check: TakeCheck | None) -> tuple[float, ...]:
 
 
 def find_best(checks: Sequence[TakeCheck | None]) -> int:
-    """Return the index of the best check; the first one of equals."""
+    """Return the index of the best check, the first if several are equal."""
     return min(range(len(checks)), key=lambda index: quality_key(checks[index]))
 
 

@@ -122,7 +122,7 @@ def as_studio_error(error: BaseException) -> StudioError:
 
 
 def _refuse_network() -> None:
-    """Make libraries fail that try to connect to a host. Recordings never leave the computer."""
+    """Make libraries that try to connect to a host fail. Recordings never leave the computer."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
         raise OSError("the process that checks takes has no network access")

@@ -16,7 +16,7 @@ from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, english_cardinal
 
 _DIGITS = regex.compile(r"[0-9]+")
-# The documentation of kaldifst does not say whether its graphs are thread-safe.
+# The documentation of kaldifst does not state whether its graphs are thread-safe.
 _lock = threading.Lock()
 
 

@@ -1,4 +1,4 @@
-"""Normalisation of text without tags: unspeakable characters are removed, and the rest is brought into spoken form.
+"""Normalisation of text without tags: unspeakable characters are removed, and the rest is converted to spoken form.
 
 Decision: round, square and lenticular brackets mark asides, which are spoken between commas. Reason: narrators read
 asides aloud. Alternative: remove the brackets and join the words, as the official program does, which is wrong for

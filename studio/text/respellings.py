@@ -24,7 +24,7 @@ RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabular
 
 # Number of words that are searched for before the whole list is parsed; a search takes up to a millisecond.
 _MAX_SEARCHED = 24
-# Tabs without a word on one side, and other line separators than a newline.
+# Tabs without a word on one side, and line separators other than a newline.
 _IRREGULAR = ("\n\t", "\t\n", "\t\t", "\t ", "\n\n\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _ASCII = str.maketrans(
     {

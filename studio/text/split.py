@@ -136,7 +136,7 @@ _CLOSED = regex.compile(r"[\p{STerm}…:：;；][\p{Pe}\p{Pf}\"'\s]*\Z")
 
 
 class IncrementalSplitter:
-    """Returns the complete sentences of text that arrives in pieces, as soon as no further text can change their end.
+    """Returns the complete sentences of text that arrives in pieces, as soon as no more text can change their end.
 
     The concatenated results equal the input, except that a line break within a wrapped sentence becomes a space.
     A sentence shorter than 20 characters is joined with the next one of the same call, because short utterances sound

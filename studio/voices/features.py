@@ -4,8 +4,8 @@ Plain numpy in float64, rounded to float32 at the end: closer to the official va
 each other. Callers resample.
 
 Mel filter banks are matrices from the bins of a spectrum to the bands of a network. They are read-only, and cached by
-all their parameters, so that two models with different sample rates in one process do not share one (SPECIFICATION.md,
-J2 14).
+all their parameters, so that two models with different sample rates in one process do not share a matrix
+(SPECIFICATION.md, J2 14).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reader of the speakers in a model's ``spk2info.pt`` (SPECIFICATION.md, B8), without PyTorch.
 
 The window and the command line list speakers, and must not import PyTorch. The file is a zip archive of a pickle and of
-the numbers of each tensor. Of the pickle, only the names that such a file needs are allowed, so it cannot run code.
+the numbers of each tensor. The pickle may contain only the names that such a file needs, so it cannot run code.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class WorkerClient:
     # Requests. Every coroutine may raise StudioError.
 
     async def load(self, *, on_progress: OnProgress | None = None) -> EngineDescription:
-        """Start the worker and load the model, unless this has been done. Requests call this themselves.
+        """Start the worker and load the model, if this was not done before. Requests call this themselves.
 
         ``on_progress`` reports comparisons of precisions if this call starts the loading.
         """

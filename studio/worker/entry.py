@@ -35,7 +35,7 @@ def serve(connection: Connection, engine: str) -> None:
 def _preload(engine: str) -> None:
     """Import the module of ``engine``. An error is reported when a model is loaded.
 
-    Garbage collection would take a fifth of the time. The modules stay, so it need not look at them later, either.
+    Garbage collection would take a fifth of the time. The modules stay loaded, so later collections skip them as well.
     """
     gc.disable()
     try:

@@ -205,7 +205,7 @@ class Server:
         except Exception as error:  # process boundary: every error is reported to the client
             _log.exception("request %d failed", request_id)
             if is_device_lost(error):
-                raise  # end the process: further requests would fail here but succeed in a new process
+                raise  # end the process: later requests would fail here but succeed in a new process
             failed = protocol.Failed(request_id, _explained(error).to_record())
         self._collect_garbage()  # after the block, because the traceback refers to the tensors of the request
         return failed

@@ -36,5 +36,5 @@ def import_torch() -> None:
         return
     sys.modules.update({name: ModuleType(name, "Left out of this process.") for name in UNUSED_PARTS})
     torch: Any = importlib.import_module("torch")
-    # The first part does this, without which there are no random generators.
+    # Usually the first part does this; without it, random generators do not work.
     torch._C._set_generator_metaclass(importlib.import_module("torch._opaque_base").OpaqueBaseMeta)

@@ -75,7 +75,7 @@ def official_cuts(num_prompt_tokens: int, num_tokens: int) -> Iterator[Cut]:
 
 
 def smooth_mel(num_frames: int, *, seed: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return a random mel, (num_frames, 80), about as smooth as that of speech."""
+    """Return a random mel, (num_frames, 80), about as smooth as a mel of speech."""
     noise = np.random.default_rng((seed, num_frames)).standard_normal((num_frames + _SMOOTHED_FRAMES, 80))
     sums = np.cumsum(noise, axis=0)
     smooth = (sums[_SMOOTHED_FRAMES:] - sums[:-_SMOOTHED_FRAMES]) / np.sqrt(_SMOOTHED_FRAMES)

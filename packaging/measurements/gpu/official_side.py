@@ -105,7 +105,7 @@ class OfficialSide:
         return {"seconds": self._flow(prompt, first.known, first.known, is_last=False)}
 
     def stream_flow(self, prompt: int, count: int) -> Answer:
-        """Run the flow in the official schedule; as there, the last call has no streaming mask."""
+        """Run the flow in the official schedule, whose last call has no streaming mask."""
         cuts = official_cuts(prompt, count)
         return {"seconds": sum(self._flow(prompt, count, cut.known, is_last=cut.is_last) for cut in cuts)}
 
@@ -160,7 +160,8 @@ class OfficialSide:
 
     @contextlib.contextmanager
     def _decided(self, count: int) -> Iterator[threading.Event]:
-        """Yield exactly ``count`` predetermined tokens. Each is sampled first, for the time. The event ends this earlier."""
+        """Yield exactly ``count`` predetermined tokens. Sampling runs as well, so that its time counts. The event ends
+        this earlier."""
         llm, (inference, sampling) = self._model.llm, self._plain
         tokens, ends, end = self._material.speech_tokens(count), threading.Event(), self._model.llm.stop_token_ids[0]
 

@@ -16,7 +16,7 @@ from typing import Protocol
 from measurements.gpu.json_process import Entry, ProcessLost
 from measurements.gpu.ratios import ROWS
 
-# After an invalid memory access the GPU rejects all further work of the process.
+# After an invalid memory access the GPU rejects all later work of the process.
 _POISON = ("CUDA error", "CUDNN_STATUS", "CUBLAS_STATUS", "device-side assert")
 _STARTING_SECONDS = 180.0
 _EARLY_FORMS = ("bfloat16", "int8", "float16", "float32")
@@ -77,7 +77,7 @@ class Form:
 
 
 def preparing(generation: str | None, *, for_official: bool) -> Iterator[Step]:
-    """``generation``: that of the random model to write, if any."""
+    """``generation`` of the random model to write, if any."""
     if generation is not None:
         order = {"generation": generation, "for_official": for_official}
         # The official program needs a text model as well, so a check that is continued with it writes the model again.

@@ -61,7 +61,7 @@ SMALL = Sizes(prompt_tokens=(30,), line_tokens=12, num_lines=2, chunk_frames=(20
 
 
 class QuickCheck:
-    """The parts, on ``device``, with networks of the given sizes. ``vocoder`` is that of CosyVoice3."""
+    """The parts, on ``device``, with networks of the given sizes. ``vocoder`` belongs to CosyVoice3."""
 
     def __init__(
         self, speech_lm: SpeechLMConfig, flow: FlowConfig, vocoder: VocoderConfig, device: torch.device, sizes: Sizes
@@ -312,7 +312,7 @@ class QuickCheck:
         return torch.cat(parts, dim=1)
 
     def _vocoder_chunks(self) -> Iterator[Entry]:
-        """Chunks plain and in a graph, and sizes that were not met before, as the last chunk of each sentence is."""
+        """Chunks, plain and in a graph, including new sizes, such as the last chunk of a sentence."""
         torch.manual_seed(5)
         with torch.device(self._device):
             network = CausalHiFT(self._vocoder).requires_grad_(False)

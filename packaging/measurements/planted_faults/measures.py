@@ -56,7 +56,7 @@ def check_all(takes: Iterable[MeasuredTake], check: Check, model: Path, recogniz
 
 
 def fault_table(results: Checked) -> dict[str, Any]:
-    """Return for each kind the numbers of takes, of found faults, and of faults found at the right place."""
+    """Return, for each kind, the numbers of takes, of faults found, and of faults found at the right place."""
     table: dict[str, Any] = {}
     for kind in KINDS:
         takes = [(take, check) for take, check in results if take.kind == kind]

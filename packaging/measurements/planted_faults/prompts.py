@@ -1,4 +1,4 @@
-"""Prompts of the measurement, by flite and eSpeak NG. Those for tuning are the bundled voices and eight more."""
+"""Prompts of the measurement, by flite and eSpeak NG. The tuning set consists of the bundled voices and eight more."""
 
 from __future__ import annotations
 

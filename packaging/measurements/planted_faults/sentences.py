@@ -1,4 +1,4 @@
-"""Sentences of the measurement. Those for tuning and those for measuring have no sentence in common."""
+"""Sentences of the measurement. The tuning set and the test set have no sentence in common."""
 
 from __future__ import annotations
 

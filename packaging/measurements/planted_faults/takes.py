@@ -1,7 +1,7 @@
 """Takes of the measurement: good ones, and ones with planted faults, made once and stored in a folder.
 
 Faults of the language model are planted in its speech tokens, which flow and vocoder then decode, so that a take sounds as
-if the model had made the fault. The evidence is that of the plain model for these tokens and the intended text.
+if the model had made the fault. The evidence comes from the plain model, for these tokens and the intended text.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ def aligned_words(
 ) -> Spoken:
     """Align sounds with their times with ``spoken_text``.
 
-    If ``joins_equal_sounds``, equal sounds in a row are one sound in ``heard``, as the "n" of "in nineteen" is, and belong to
-    the first word.
+    If ``joins_equal_sounds``, equal sounds in a row are one sound in ``heard``, such as the "n" of "in nineteen", and
+    belong to the first word.
     """
     spans = [match.span() for match in _WORD.finditer(spoken_text)]
     wanted: list[tuple[str, int]] = []

@@ -49,10 +49,10 @@ def write_random_checkpoint(
     """Fill ``folder`` with a random model of ``generation`` (``cosyvoice1``, ``cosyvoice2``, ``cosyvoice3``) in released
     size.
 
-    ``plan`` chooses other sizes. ``for_official`` adds the half-precision text model that the official
-    program requires and then overwrites. ``progress`` is called with the name of each file. Files are written
-    atomically, and a complete folder of the same seed is kept. Peak memory is about the largest file (2 GB).
-    Raise ``DiskFull`` and ``CannotWrite``.
+    ``plan`` chooses other sizes. ``for_official`` adds the half-precision text model that the official program requires
+    and then overwrites. ``progress`` is called with the name of each file. Files are written atomically, and a complete
+    folder of the same seed is kept. Peak memory is about the size of the largest file (2 GB). Raise ``DiskFull`` and
+    ``CannotWrite``.
     """
     plan = plan or released_plan(generation)
     note = {"random": generation, "seed": seed, "recipe": _RECIPE, "plan": repr(plan), "for_official": for_official}

@@ -35,7 +35,7 @@ _GAINS: tuple[tuple[str, float], ...] = (
     (r"f0_predictor\.classifier", 230.0),
 )
 _TABLES = ("embed_tokens", "text_embedding", "speech_embedding", "llm_embedding", "input_embedding")
-# The flow's guided velocity has this mean in all bands, so that the mel is as far from zero as speech is.
+# The flow's guided velocity has this mean in all bands, so that the mel is as far from zero as that of speech.
 _MEL_MEAN = -5.0
 _MEAN_F0_HZ = 40.0
 
@@ -43,7 +43,7 @@ _MEAN_F0_HZ = 40.0
 def random_tensors(shapes: Shapes, seed: int, vocoder: VocoderConfig | None = None) -> dict[str, torch.Tensor]:
     """Return a random tensor for every name, identical on every machine for the same ``shapes`` and ``seed``.
 
-    ``vocoder`` is required if ``shapes`` are those of a vocoder.
+    ``vocoder`` is required for the ``shapes`` of a vocoder.
     """
     generator = torch.Generator().manual_seed(seed)
     tensors: dict[str, torch.Tensor] = {}

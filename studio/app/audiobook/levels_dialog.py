@@ -222,7 +222,7 @@ def _value(audio: CheckedAudio, criterion: Criterion) -> float | None:
 def _check(
     path: Path, standard: AudioStandard, control: RequestControl, *, is_fixing: bool
 ) -> tuple[CheckedAudio, ...] | None:
-    """Check a file, after mastering it on request. Return None if cancelled."""
+    """Check a file; master it first if requested. Return None if cancelled."""
     try:
         if is_fixing:
             fix_file(path, standard, check=control.raise_if_cancelled)

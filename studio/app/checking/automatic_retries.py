@@ -38,7 +38,7 @@ class AutomaticRetries(QObject):
     nothing more is done.
     """
 
-    settled = Signal(int, str)  # batch of the jobs, and id of the best take or ""; no further take follows
+    settled = Signal(int, str)  # batch of the jobs, and id of the best take or ""; no more takes follow
 
     def __init__(
         self,

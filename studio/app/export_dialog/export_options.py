@@ -248,7 +248,7 @@ class PreviewedNames:
     """File names that an export creates."""
 
     line_files: tuple[PurePosixPath, ...]  # files of the first lines
-    num_more: int  # number of further lines
+    num_more: int  # number of remaining lines
     script_files: tuple[PurePosixPath, ...]  # created once per export
 
     @property

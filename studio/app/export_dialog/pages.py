@@ -1,4 +1,4 @@
-"""Further parts of the export dialog: the preview of file names, and the question about other files."""
+"""Other parts of the export dialog: the preview of file names, and the question about other files."""
 
 from __future__ import annotations
 

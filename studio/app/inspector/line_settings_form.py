@@ -49,7 +49,7 @@ _SPEED_STEPS = 20  # slider steps per unit of speed
 class LineSettingsForm(QWidget):
     """Shows the current line, and reports edits of all selected lines."""
 
-    # ids of the lines, field, value, title of the undo step, whether further steps merge
+    # ids of the lines, field, value, title of the undo step, whether later steps merge
     field_changed = Signal(list, str, object, str, bool)
     speak_requested = Signal()  # speak the selected lines again
 

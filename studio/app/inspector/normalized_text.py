@@ -50,7 +50,7 @@ class NormalizedTextPreview(QObject):
         bridge.engine_changed.connect(self._on_engine_changed)
 
     def show(self, line: Line | None, dictionary: PronunciationDictionary) -> None:
-        """Request the preview of ``line``, after a short delay for further edits."""
+        """Request the preview of ``line``, after a short delay for more edits."""
         self._line, self._dictionary = line, dictionary
         self._debounce.start()
 

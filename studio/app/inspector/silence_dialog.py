@@ -186,7 +186,7 @@ class SilenceDialog(QDialog):
     # Actions.
 
     def _commit(self) -> None:
-        """Use digits that are still being typed."""
+        """Apply digits that are still being typed."""
         for field in (self.pause, self.ends):
             field.commit()
 
@@ -230,7 +230,7 @@ class SilenceDialog(QDialog):
         self._problem.show_error(error)
 
     def _add(self, made: list[Take]) -> None:
-        """Add the new takes, which undo removes. Those without a check are checked in the background."""
+        """Add the new takes, which undo removes. Takes without a check are checked in the background."""
         editor, project = self._session.editor, self._project
         made = [take for take in made if project is editor.project and project.has_line(take.line_id)]
         if made and not self._ended.is_set():

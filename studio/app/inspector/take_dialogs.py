@@ -22,7 +22,7 @@ _MAX_REMOVED_SHOWN = 20
 
 
 class TakeDialogs(QObject):
-    """Opens dialogs and the menu. The takes that they change are those of ``takes``."""
+    """Opens dialogs and the menu. They change takes through ``takes``."""
 
     def __init__(self, session: Session, actions: Actions, takes: TakesController, window: QWidget) -> None:
         super().__init__(window)

@@ -132,7 +132,7 @@ class ModelCard(QFrame):
         self.show_task(None)
 
     def show_speed(self, words: str, *, can_measure: bool) -> None:
-        """Show the measured speed. ``can_measure`` tells whether the button is enabled; it needs an installed model."""
+        """Show the measured speed. ``can_measure`` is whether the button is enabled; it needs an installed model."""
         status = self._status
         can_speak = status is not None and not status.is_recognizer
         self.speed.setText(words)

@@ -138,7 +138,7 @@ class ModelsPage(QDialog):
         self._show_statuses()
 
     def use(self, name: str) -> None:
-        """Mark ``name`` as the model in use; empty if another computer speaks."""
+        """Mark ``name`` as the model in use; empty if another computer runs the model."""
         self._model_in_use = name
         self._show_statuses()
 

@@ -179,7 +179,7 @@ class AudioPlayer(QObject):
             self._on_audio_started(synthesis)
 
     def synthesis_ended(self, synthesis: TakeSynthesis) -> None:
-        """Start playback without further delay, because no more audio will be generated."""
+        """Start playback without more delay, because no more audio will be generated."""
         if synthesis is self._synthesis:
             self._synthesis = None
             self._close_prepared_player()

@@ -27,7 +27,7 @@ def insert_texts(script: Script, index: int, texts: Sequence[str]) -> InsertLine
 
 
 def insert_lines(script: Script, index: int, lines: Sequence[Line]) -> InsertLines:
-    """Insert imported lines. Those without a voice get the voice of the line before ``index``."""
+    """Insert imported lines. Lines without a voice get the voice of the line before ``index``."""
     model = script.lines[index - 1] if index > 0 else (script.lines[0] if script.lines else None)
     voice = model.voice if model is not None else None
     return InsertLines(index, tuple(replace(line, voice=line.voice or voice) for line in lines))

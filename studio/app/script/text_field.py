@@ -41,7 +41,7 @@ _REDO_KEYS = (
 PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 _ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 _MIN_LINES = 4
-# Counted from the first unsaved character: further typing does not postpone the autosave.
+# Counted from the first unsaved character: more typing does not postpone the autosave.
 AUTOSAVE_MILLISECONDS = 300
 
 

@@ -37,7 +37,7 @@ class OtherServerFields(QWidget):
         self.setVisible(last.is_other_program)
 
     def _show_kind(self, *, is_triton: bool) -> None:
-        """Say what the server cannot do. Triton has no voices of its own."""
+        """Show what the server cannot do. Triton has no voices of its own."""
         self._form.setRowVisible(self.voice, not is_triton)
         if is_triton:
             self.limits.setText(

@@ -70,7 +70,7 @@ def _log_once(name: str, error: Exception) -> None:
 
 
 def _draw_placeholder(arguments: tuple[object, ...]) -> None:
-    """Draw a placeholder if ``arguments`` are those of a delegate's ``paint``."""
+    """Draw a placeholder if ``arguments`` belong to a delegate's ``paint``."""
     if len(arguments) < 2 or not isinstance(arguments[0], QPainter):
         return
     rect = getattr(arguments[1], "rect", arguments[1])

@@ -24,7 +24,7 @@ from studio.model.flow.network import EncoderContext, FlowNetwork
 from studio.model.flow.stored import StoredFlow
 from studio.model.stages import FlowDecoder, FlowPromptState
 
-# With voices of two to fourteen seconds, and longer ones.
+# For prompts of two to fourteen seconds, and for longer ones.
 _USUAL_CAPACITIES_BLOCKS = (24, 12, 36, 48)
 # Typical length of a line: growing in the middle of a line may require another recording.
 _EXPECTED_BLOCKS = TYPICAL_LINE_SECONDS
@@ -33,7 +33,7 @@ _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloa
 
 @dataclass
 class PooledCaches(FlowCaches):
-    """Caches of one line: the encoder's as usual, the estimator's in memory borrowed from ``pool``.
+    """Caches of one line. Those of the estimator are in memory borrowed from ``pool``.
 
     ``estimator`` holds the prompt's state and the frame count.
     """

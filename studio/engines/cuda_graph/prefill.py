@@ -17,13 +17,13 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder,
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
-# Numbers of positions in one run. The last ones are prompts of a quarter of a minute with a long text.
+# Numbers of positions in one run. The largest sizes are for prompts of 15 seconds with a long text.
 SIZES = (32, 64, 128, 192, 256, 384, 512, 768)
 CAPACITY = 1024
 
 
 class RecordedPrefill:
-    """Keys and values of prompt and text, all but those of the last prompt token. Thread-safe.
+    """Keys and values of prompt and text, except those of the last prompt token. Thread-safe.
 
     The part that all sentences of a voice share remains in the memory for the next sentence.
     """
@@ -48,10 +48,12 @@ class RecordedPrefill:
     def states(self, request: SpeechTokenRequest) -> Iterator[torch.Tensor | None]:
         """Provide keys and values, (layers, 2 x kv_heads, positions, head_size), for copying inside the ``with``.
 
-        The first step computes the last prompt token. Provide None for inputs without one, and for too long inputs.
+        The first step computes the last prompt token. Provide None for an input without prompt speech, or one that is
+        too long.
         """
         num_prompt = 1 + len(request.prompt_text_tokens)
-        num_others = len(request.text_tokens) + len(request.prompt_speech_tokens)  # with the task, without the last one
+        # including the task, without the last token
+        num_others = len(request.text_tokens) + len(request.prompt_speech_tokens)
         of_prompt, of_others = self._size(num_prompt), self._size(num_others)
         fits = of_prompt is not None and of_others is not None and num_prompt + of_others <= self._capacity
         if not (fits and request.prompt_speech_tokens):

@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class StartedStep:
-    """A step of ``lines`` that the GPU may still compute."""
+    """A step of ``lines`` that the GPU may still be computing."""
 
     lines: tuple[Line, ...]
     tokens: torch.Tensor  # of each row, on the host, valid after ``done``

@@ -228,7 +228,7 @@ class GpuSampler:
         recent, num_drawn, points = self._recent[rows], self._num_drawn[rows], self._points[rows]
         scores = logits.float().clone()
         scores[:, self._first_end :].masked_fill_(num_drawn < self._min_tokens[rows], NEVER)
-        # Rows of finished lines are sampled as well, past their last point.
+        # Rows of finished lines are still sampled, beyond their last random number.
         point = points.gather(1, num_drawn.clamp(max=points.shape[1] - 1))
         drawn, is_number = draw_tokens(scores, point[:, 0], recent, self._options)
         drawn = torch.where(is_number, drawn, NOT_A_NUMBER)

@@ -1,9 +1,9 @@
 """``stages.Vocoder`` of CosyVoice3 with chunks recorded as CUDA graphs.
 
 A chunk of a given number of frames is always the same computation, except at both ends of an utterance. The first chunk
-has its own recordings. The last one is padded with zeros, as the network pads it anyway, to one of a few sizes; so cuDNN,
-which plans every convolution for each new size, has planned it before. Inputs of the recording tell where the speech
-ends: beyond that point the source is the reflection of the speech, and the spectrum is zero.
+has its own recordings. The last one is padded with zeros, as the network pads it anyway, to one of a few sizes; so
+cuDNN, which plans every convolution for each new size, has planned it before. Inputs of the recording mark where the
+speech ends: beyond that point the source is the reflection of the speech, and the spectrum is zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from studio.model.vocoder.source import cumulative_phase
 from studio.model.vocoder.streams import CausalStream
 from studio.model.vocoder.vocoder import CausalVocoder
 
-# Sizes of last chunks in frames, padding included. Those of one, two and four seconds also occur before.
+# Sizes of last chunks in frames, padding included. Chunks of one, two and four seconds also occur earlier.
 SIZES = (50, 100, 150, 200, 250)
 # First chunks of streams: 7 to 31 tokens, so that prompt and chunk end on the grid of 25 tokens (``ChunkSchedule``).
 _FIRST_SIZES = range(14, 63, 2)
@@ -82,7 +82,7 @@ class VocoderMemory:
         self.order = StreamOrder(self._device)
 
     def find_run(self, num_frames: int, *, is_first: bool) -> ChunkRun:
-        """Return the run of a size. A run that is not the first one needs the state of a first one when it records."""
+        """Return the run of a size. To be recorded, a later run needs the state of a first run."""
         key = is_first, num_frames
         if key not in self._runs:
             self._runs[key] = self._make_run(num_frames, is_first=is_first)
@@ -93,7 +93,7 @@ class VocoderMemory:
 
     @torch.inference_mode()
     def record(self, size: int, *, is_first: bool) -> None:
-        """Record a chunk of ``size`` frames. A first one must have been recorded before others."""
+        """Record a chunk of ``size`` frames. A first chunk must be recorded before others."""
         with self.order.turn():
             self.compute(self.find_run(size, is_first=is_first))
 
@@ -208,7 +208,7 @@ class RecordedStream:
 
 
 class GraphedVocoder(CausalVocoder):
-    """``Vocoder`` whose streams replay a recorded run per chunk, one at a time. Further streams run without graphs."""
+    """``Vocoder`` whose streams replay a recorded run per chunk, one at a time. Other streams run without graphs."""
 
     network: CausalHiFT
 

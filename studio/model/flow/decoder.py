@@ -122,9 +122,9 @@ def caches_from_tensors(
 class IncrementalFlowStream(ABC):
     """A ``FlowStream`` whose mel equals that of one streaming run over all tokens, for any division into chunks.
 
-    Each call computes only its own frames. If the caches would exceed the budget, each further call
-    recomputes the utterance from its start, as the official program does. That is slower, and the mel is the same.
-    (Specification F8, J2 2 and 3.)
+    Each call computes only its own frames. If the caches would exceed the budget, each later call recomputes the
+    utterance from its start, as the official program does. That is slower, and the mel is the same. (Specification F8,
+    J2 2 and 3.)
     """
 
     def __init__(self, flow: FlowDecoder, prompt_tokens: Sequence[int], num_cached_tokens: int) -> None:
@@ -233,7 +233,7 @@ def as_mel(frames: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
-    """Options for loading a flow. All but the first make its output approximate.
+    """Options for loading a flow. All options except the first make its output approximate.
 
     Attributes:
         cache_budget_bytes: Size to which the caches of all open streams together may grow, and the largest size at
@@ -274,7 +274,7 @@ class CachedFlowDecoder:
         self._model = FlowModel(network, config, options.num_steps, tables=None if stored is None else stored.tables)
         if stored is None or not stored.has_layers:
             pack(network, precision, after_layer=after_layer)
-        # In bfloat16, a CPU reads keys and values as its products take them.
+        # On a CPU, bfloat16 keys and values need no conversion before a product.
         keeps_narrow = precision is Precision.BFLOAT16 and self._model.device.type == "cpu"
         self._cache_dtype = options.cache_dtype or (torch.bfloat16 if keeps_narrow else self._model.dtype)
         self._layouts = FlowLayouts.of(self._model)

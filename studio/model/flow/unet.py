@@ -147,7 +147,7 @@ class TimeEmbedding(nn.Module):
 
 
 class UNet(VelocityEstimator):
-    """A U-Net of ``stages``: those of the way down, in the middle, and of the way up."""
+    """A U-Net of ``stages``: down, middle and up."""
 
     def __init__(
         self, config: UNetConfig, mel_bins: int, stages: tuple[Iterable[Stage], ...], final_block: nn.Module

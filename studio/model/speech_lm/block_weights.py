@@ -1,11 +1,11 @@
 """Weights in blocks with 8 or 4 bits, in the layout of ONNX Runtime's ``MatMulNBits``.
 
-Decision: blocks of 128, or of 64 for sizes that are not multiples of 128. Reason: a step takes as long as its weights take
-to be read, and ONNX Runtime keeps 8 bytes for each block: with 4 bits, a third of the bytes for blocks of 32, and a ninth
+Decision: blocks of 128, or of 64 for sizes that are not multiples of 128. Reason: a step takes as long as reading its
+weights, and ONNX Runtime keeps 8 bytes for each block: with 4 bits, a third of the bytes for blocks of 32, and a ninth
 for blocks of 128, whose products also take fewer instructions. With blocks of 32, 64 and 128, the decoder of CosyVoice3
 takes 16.0, 14.4 and 13.0 ms in 4 bits; in 8 bits, 20.6 and 18.5 ms with blocks of 64 and 128. The errors of its scores
-with random weights are 3.7 % and 4.2 % in 8 bits (64, 128); those of studio-mini are 0.60 % in 8 bits (64), and 2.8 % and
-3.3 % in 4 (32, 64).
+with random weights are 3.7 % and 4.2 % in 8 bits (64, 128); those of studio-mini are 0.60 % in 8 bits (64), and 2.8 %
+and 3.3 % in 4 (32, 64).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The decoder with 8-bit or 4-bit weights on a CPU: one ONNX Runtime graph, so a step is one call.
 
-Decision: ONNX Runtime. Reason: its products read the weights once for up to four rows at the speed of the memory, there is
-no Python between the layers, and it is installed anyway. Alternatives: torch's products (see ``linear``), of which the
-operations between them take half as long as the products; a kernel of our own, which needs a compiler on the computer.
+Decision: ONNX Runtime. Reason: its products read the weights once for up to four rows at the speed of the memory, there
+is no Python between the layers, and it is installed anyway. Alternatives: torch's products (see ``linear``), where the
+operations between the products take half as long as the products; a kernel of our own, which needs a compiler on the
+computer.
 """
 
 from __future__ import annotations

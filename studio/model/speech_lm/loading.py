@@ -61,7 +61,7 @@ def load_speech_lm(
     """Load ``llm.pt`` (or ``llm.rl.pt``) for synthesis.
 
     The file is mapped, so that memory stays near the size of the packed weights. A few layers at a time are packed
-    from a mapping that is then closed. Of the text table, only the rows that are used are read.
+    from a mapping that is then closed. Only the rows of the text table that are used are read.
     Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
     """
     where = torch.device(device)

@@ -16,11 +16,11 @@ chunk. Three changes bring the result closer to a single run (J2: 12, 13):
 CosyVoice-300M's network has the same layers, but a frame is half as long. Holding back 20 frames, as the official
 program does, covers everything that a sample depends on. So its stream equals a single run, without a fade.
 
-Decision (CosyVoice2): eight past frames before the overlap, and a fade over two frames at its start. Reason: samples depend on no
-more past than these and the overlap together (13 frames of mel, 14.25 of source), so the new version is more accurate
-from the start of the overlap, and the fade only smooths the transition. Alternative: no past frames and a fade over
-all eight frames, which saves an eighth of the work in chunks of 50 frames but mixes in the old end where it is least
-accurate (measured: 30 dB further from a whole run).
+Decision (CosyVoice2): eight past frames before the overlap, and a fade over two frames at its start. Reason: samples
+depend on at most these past frames and the overlap (13 frames of mel, 14.25 of source), so the new version is more
+accurate from the start of the overlap, and the fade only smooths the transition. Alternative: no past frames and a fade
+over all eight frames, which saves an eighth of the work in chunks of 50 frames but mixes in the old end where it is
+least accurate (measured: 30 dB further from a whole run).
 """
 
 from __future__ import annotations

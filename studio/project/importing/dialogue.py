@@ -68,7 +68,7 @@ def is_dialogue(text: str, tags: frozenset[str] = frozenset()) -> bool:
 
 
 def dialogue_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
-    """Yield the paragraphs of a tagged dialogue. Those without a name belong to the narrator.
+    """Yield the paragraphs of a tagged dialogue. Paragraphs without a name belong to the narrator.
 
     ``tags`` are words in brackets that are not names, such as ``breath``.
     """

@@ -1,7 +1,7 @@
 """The recogniser of a model folder, ``recognizer.onnx``: the phones of a take, compared with those of its text.
 
-The network gives the probability of each phone for every 20 ms. ``phone_paths.py`` finds the words; the likelihood ratio
-of a path with a fault and the path without one determines the confidence. Pronunciations are those of the model
+The network gives the probability of each phone for every 20 ms. ``phone_paths.py`` finds the words; the likelihood
+ratio of a path with a fault and the path without one determines the confidence. Pronunciations come from the model
 (``respellings.txt``).
 
 Decision: it is used for takes of its own model only, and pocketsphinx for other recordings. Reason: of 98 good takes of

@@ -77,8 +77,9 @@ _RATIO_MIDDLE, _RATIO_WIDTH = 35.0, 7.0
 # The same for words that are only repeated. Of 61 good takes of the bundled voices, the first pass aligns no word twice;
 # of 30 with a repeated word 29, with a ratio of 24 to 76 for "the" and of 67 or more for longer words.
 _REPEATED_MIDDLE, _REPEATED_WIDTH = 11.0, 3.0
-# In voices that the acoustic model fits less well, it also hears correct words as two shorter ones: the first number is the
-# median score below which the ratio has to be greater, the second one by how much for each unit, the third one the most.
+# In voices that the acoustic model fits less well, it also hears correct words as two shorter ones: the first number is
+# the median score below which the ratio has to be greater, the second one by how much for each unit, and the third one
+# is the maximum.
 _REPEATED_FIT, _REPEATED_SLOPE, _MAX_REPEATED_MIDDLE = -5.0, 20.0, 28.0
 _MIN_FREE_FRAME_COST, _MAX_FREE_FRAME_COST, _FREE_OFFSET = 1.5, 3.5, -2.5
 # The bundled clips of eSpeak's voices have -5.9 and -6.3, takes of all bundled voices -2 to -5.
@@ -295,7 +296,8 @@ def _usual(segments: Sequence[PathSegment]) -> float:
 
 
 def _suspicious(segments: Sequence[PathSegment]) -> set[int]:
-    """Return the expected words that fit badly, and those beside a silence that is not one. All if none is aligned."""
+    """Return the expected words that fit badly, and those beside a supposed silence that contains sound. All if none is
+    aligned."""
     if not segments:
         return {0}
     usual = _usual(segments)
