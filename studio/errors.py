@@ -126,7 +126,7 @@ class BadModelName(StudioError, code="bad-model-name", exit_status=3):
 
 class RecognizerNotFound(StudioError, code="recognizer-not-found", exit_status=3):
     cause = message(
-        "No installed speech recogniser knows the language of the text, or the chosen one is not installed."
+        "No installed speech recogniser supports the language of the text, or the chosen one is not installed."
     )
     usual_remedy = message("Install a recogniser. `timbre models list` shows the languages of each.")
 
@@ -173,7 +173,7 @@ class NoAudioDevice(StudioError, code="no-audio-device", exit_status=5):
 
 class UnsupportedLanguage(StudioError, code="unsupported-language", exit_status=6):
     cause = message("The model has not learned the language of the text, so its speech would be unintelligible.")
-    usual_remedy = message("Use a model that speaks the language (Ctrl+M lists them), or speak the line anyway.")
+    usual_remedy = message("Use a model that supports the language (Ctrl+M lists them), or speak the line anyway.")
 
 
 class NothingToSpeak(StudioError, code="nothing-to-speak", exit_status=6):
@@ -274,7 +274,7 @@ class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
 
 
 class EngineDied(StudioError, code="engine-died", exit_status=9):
-    cause = message("A process in which a library runs a part of the model ended or does not respond.")
+    cause = message("A process that runs part of the model ended or does not respond.")
     usual_remedy = message("Another engine is used. `timbre engines why` shows the cause.")
 
 
@@ -371,7 +371,7 @@ class RequestTooLarge(StudioError, code="request-too-large", exit_status=14):
 
 class TooManyRequests(StudioError, code="too-many-requests", exit_status=14):
     cause = message("The queue of the speech service is full.")
-    usual_remedy = message("Send the request again later; the response says when.")
+    usual_remedy = message("Send the request again later; the response states when.")
 
 
 class WrongToken(StudioError, code="wrong-token", exit_status=14):
@@ -385,7 +385,7 @@ class UnknownVoice(StudioError, code="unknown-voice", exit_status=14):
 
 
 class ServerUnreachable(StudioError, code="server-unreachable", exit_status=15):
-    cause = message("The other computer that speaks cannot be reached.")
+    cause = message("The other computer cannot be reached.")
     usual_remedy = message("Check its address and that `timbre serve` runs there, or use a model of this computer.")
 
 
@@ -405,7 +405,7 @@ class UnknownService(StudioError, code="unknown-service", exit_status=15):
 
 
 class NotOnServer(StudioError, code="not-on-server", exit_status=15):
-    cause = message("The other computer cannot do this.")
+    cause = message("The other computer does not support this.")
     usual_remedy = message("Use a model of this computer.")
 
 

@@ -95,7 +95,7 @@ def component_of_library(library: Vendored, owner: str) -> Component:
     texts = [(name, f"{library.copyright}\n\n{text_of(name)}".lstrip()) for name in library.texts]
     remark = f"Contained in the package {owner}." if owner else ""
     if library.told_by:
-        remark = f"{remark} Its licence is included in that of {library.told_by}.".lstrip()
+        remark = f"{remark} Its licence is part of the licence of {library.told_by}.".lstrip()
     return Component(library.name, "", library.licence, library.home, texts, remark, library.told_by)
 
 
@@ -239,7 +239,7 @@ def _is_of_windows(place: str) -> bool:
 
 
 def _windows_itself() -> Component:
-    remark = "Its terms are included in those of Python."
+    remark = "Its terms are part of Python's licence."
     return Component("Windows C runtime", "", "Microsoft Distributable Code", remark=remark, told_by="Python")
 
 

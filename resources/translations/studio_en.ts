@@ -545,10 +545,10 @@
 <context>
     <name>StyleNotices</name>
     <message numerus="yes">
-        <source>%n line(s) spoken plain, as {model} does not have their style.</source>
+        <source>%n line(s) spoken without style: {model} does not support it.</source>
         <translation>
-            <numerusform>%n line spoken plain, as {model} does not have their style.</numerusform>
-            <numerusform>%n lines spoken plain, as {model} does not have their style.</numerusform>
+            <numerusform>%n line spoken without style: {model} does not support it.</numerusform>
+            <numerusform>%n lines spoken without style: {model} does not support it.</numerusform>
         </translation>
     </message>
 </context>

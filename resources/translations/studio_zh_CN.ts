@@ -40,7 +40,7 @@
         <translation>音色服务…</translation>
     </message>
     <message>
-        <source>Let other programs on this computer speak with your voices</source>
+        <source>Let other programs on this computer use your voices</source>
         <translation>让本机的其他程序使用音色库中的音色</translation>
     </message>
     <message>
@@ -428,8 +428,8 @@
         <translation>备注（不朗读）</translation>
     </message>
     <message>
-        <source>Show the selected lines without speaking or exporting them, or speak them again</source>
-        <translation>所选行只显示，不朗读也不导出；再次选择可恢复朗读</translation>
+        <source>Make the selected lines notes, or ordinary lines again</source>
+        <translation>将所选行设为备注（不朗读也不导出），或还原为普通行</translation>
     </message>
     <message>
         <source>Spoken text</source>
@@ -1322,7 +1322,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Drop to use {name} as guide track</source>
-        <translation>松开以将 {name} 用作参考音轨</translation>
+        <translation>松开即可将 {name} 用作参考音轨</translation>
     </message>
 </context>
 <context>
@@ -2289,7 +2289,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>没有与“{wish}”匹配且 PyTorch 可用的 GPU。</translation>
     </message>
     <message>
-        <source>8-bit calibration works on streamed blocks, which this model does not have</source>
+        <source>8-bit calibration needs streamed blocks; this model has none</source>
         <translation>8 位校准以流式分块为单位，而该模型没有流式分块</translation>
     </message>
     <message>
@@ -2298,7 +2298,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>A message is not a JSON object.</source>
-        <translation>有一条消息不是 JSON 对象。</translation>
+        <translation>收到的消息不是 JSON 对象。</translation>
     </message>
     <message>
         <source>A message must be of the type “text” or “end”.</source>
@@ -2326,7 +2326,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>AAC needs PyAV, which is not installed here.</source>
-        <translation>AAC 格式需要 PyAV，但这里没有安装。</translation>
+        <translation>AAC 格式需要 PyAV，但尚未安装。</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -2441,11 +2441,11 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请在表格第一行写上列名。</translation>
     </message>
     <message>
-        <source>No installed speech recogniser knows the language of the text ({language}).</source>
+        <source>No installed speech recogniser supports the language of the text ({language}).</source>
         <translation>已安装的语音识别模型都不支持文本的语言（{language}）。</translation>
     </message>
     <message>
-        <source>No installed speech recogniser knows the language of the text, or the chosen one is not installed.</source>
+        <source>No installed speech recogniser supports the language of the text, or the chosen one is not installed.</source>
         <translation>已安装的语音识别模型都不支持文本的语言，或所选的识别模型未安装。</translation>
     </message>
     <message>
@@ -2497,7 +2497,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请保存为 UTF-8 文本。</translation>
     </message>
     <message>
-        <source>Say in “consent” who consented, and to what.</source>
+        <source>State in “consent” who consented, and to what.</source>
         <translation>请在“consent”中写明谁同意了什么用途。</translation>
     </message>
     <message>
@@ -2517,7 +2517,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>只发送一次即可。</translation>
     </message>
     <message>
-        <source>Send the request again later; the response says when.</source>
+        <source>Send the request again later; the response states when.</source>
         <translation>请稍后重新发送；响应中会说明时间。</translation>
     </message>
     <message>
@@ -2662,7 +2662,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech was not completed.</source>
-        <translation>语音没有合成完。</translation>
+        <translation>语音合成未完成。</translation>
     </message>
     <message>
         <source>The text is longer than {number} characters.</source>
@@ -2830,11 +2830,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>a part of the path is not a folder</source>
-        <translation>路径中有一部分不是文件夹</translation>
+        <translation>路径中的某一级不是文件夹</translation>
     </message>
     <message>
         <source>a sound repeats in a loop</source>
-        <translation>声音循环重复</translation>
+        <translation>有声音循环重复</translation>
     </message>
     <message>
         <source>accelerators</source>
@@ -2881,7 +2881,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>集群中的一个副本已失效。</translation>
     </message>
     <message>
-        <source>Add the certificate of its authority to those of this computer, or set SSL_CERT_FILE to its file.</source>
+        <source>Add the certificate of its authority to this computer, or set SSL_CERT_FILE to its file.</source>
         <translation>请把其颁发机构的证书加入本机的受信任证书，或用 SSL_CERT_FILE 指定证书文件。</translation>
     </message>
     <message>
@@ -2926,7 +2926,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>End it with “timbre cluster stop”.</source>
-        <translation>请用 “timbre cluster stop” 停止它。</translation>
+        <translation>请用“timbre cluster stop”停止。</translation>
     </message>
     <message>
         <source>Enter the token of `timbre serve` on the other computer.</source>
@@ -2970,7 +2970,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Run “ray get-auth-token --generate” on one computer, copy ~/.ray/auth_token to the others, and set {variable}=token on all of them.</source>
-        <translation>请在一台计算机上运行 “ray get-auth-token --generate”，将 ~/.ray/auth_token 复制到其他计算机，并在所有计算机上设置 {variable}=token。</translation>
+        <translation>请在一台电脑上运行“ray get-auth-token --generate”，将 ~/.ray/auth_token 复制到其他电脑，并在所有电脑上设置 {variable}=token。</translation>
     </message>
     <message>
         <source>Send it again.</source>
@@ -2994,7 +2994,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Start it with “timbre cluster start”.</source>
-        <translation>请用 “timbre cluster start” 启动。</translation>
+        <translation>请用“timbre cluster start”启动。</translation>
     </message>
     <message>
         <source>TensorRT for RTX does not support this stage on compute capability {c}</source>
@@ -3045,12 +3045,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>日志位于 /tmp/ray/session_latest。</translation>
     </message>
     <message>
-        <source>The other computer cannot do this.</source>
+        <source>The other computer does not support this.</source>
         <translation>另一台电脑不支持此操作。</translation>
     </message>
     <message>
-        <source>The other computer that speaks cannot be reached.</source>
-        <translation>无法连接负责合成的另一台电脑。</translation>
+        <source>The other computer cannot be reached.</source>
+        <translation>无法连接另一台电脑。</translation>
     </message>
     <message>
         <source>The reason is in {path}.</source>
@@ -3062,7 +3062,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech service does not have the file of a voice.</source>
-        <translation>语音服务没有某个音色的文件。</translation>
+        <translation>语音服务缺少某个音色的文件。</translation>
     </message>
     <message>
         <source>The speech tokens of this draft are not stored, as it was edited or joined.</source>
@@ -3077,7 +3077,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>这些版本是草稿。要导出精确的版本，请先将其转为成品（“朗读”菜单）。</translation>
     </message>
     <message>
-        <source>This is not possible while another computer speaks.</source>
+        <source>This is not possible while another computer runs the model.</source>
         <translation>由另一台电脑合成时不支持此操作。</translation>
     </message>
     <message>
@@ -3517,12 +3517,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>磁盘上的 {engine} 已损坏，将重新构建</translation>
     </message>
     <message>
-        <source>{file} already exists in {folder}: from another script or other lines, or changed since.</source>
-        <translation>{folder} 中已有 {file}：来自其他脚本或其他行，或已被修改。</translation>
+        <source>{file} already exists in {folder}. It is from another script or other lines, or was changed.</source>
+        <translation>{folder} 中已有 {file}。它来自其他脚本或其他行，或已被修改。</translation>
     </message>
     <message>
-        <source>{file} and {others} more files already exist in {folder}: from another script or other lines, or changed since.</source>
-        <translation>{folder} 中已有 {file} 等文件（另有 {others} 个）：来自其他脚本或其他行，或已被修改。</translation>
+        <source>{file} and {others} more files already exist in {folder}. They are from another script or other lines, or were changed.</source>
+        <translation>{folder} 中已有 {file} 等文件（另有 {others} 个）。它们来自其他脚本或其他行，或已被修改。</translation>
     </message>
     <message>
         <source>{file} cannot be opened.</source>
@@ -3546,7 +3546,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{file} describes a variant of {generation} with {text_tokens} text tokens, {token_rate} speech tokens per second and {sample_rate} Hz, which is not supported.</source>
-        <translation>{file} 描述的是 {generation} 的一个变体（{text_tokens} 个文本词元、每秒 {token_rate} 个语音词元、{sample_rate} Hz），不受支持。</translation>
+        <translation>{file} 描述的是 {generation} 的一个变体（{text_tokens} 个文本 token、每秒 {token_rate} 个语音 token、{sample_rate} Hz），不受支持。</translation>
     </message>
     <message>
         <source>{file} describes an impossible network.</source>
@@ -3661,31 +3661,31 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 不接受此令牌。</translation>
     </message>
     <message>
-        <source>{host} does not answer as Triton does.</source>
-        <translation>{host} 的应答不像 Triton。</translation>
+        <source>{host} does not run Triton.</source>
+        <translation>{host} 上没有运行 Triton。</translation>
     </message>
     <message>
-        <source>{host} does not answer as a speech service does.</source>
-        <translation>{host} 的应答不像语音服务。</translation>
+        <source>{host} is not a speech service.</source>
+        <translation>{host} 不是语音服务。</translation>
     </message>
     <message>
         <source>{host} does not have the model (status {status}).</source>
         <translation>{host} 上没有该模型（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>{host} does not know itself by this name.</source>
+        <source>{host} does not accept this host name.</source>
         <translation>{host} 不接受用这个主机名访问。</translation>
     </message>
     <message>
-        <source>{host} has neither styles of this program nor conversion of recordings.</source>
-        <translation>{host} 没有本程序的风格，也不能转换录音。</translation>
+        <source>{host} supports neither the styles of this program nor voice conversion.</source>
+        <translation>{host} 不支持本程序的风格，也不能转换录音。</translation>
     </message>
     <message>
         <source>{host} has no model of CosyVoice&apos;s Triton runtime.</source>
         <translation>{host} 上没有 CosyVoice 的 Triton 模型。</translation>
     </message>
     <message>
-        <source>{host} has no model {model} that speaks.</source>
+        <source>{host} has no speech model named {model}.</source>
         <translation>{host} 上没有可用于合成的模型 {model}。</translation>
     </message>
     <message>
@@ -3705,19 +3705,19 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 拒绝了请求：{reason}。</translation>
     </message>
     <message>
-        <source>{host} runs Triton, which has neither styles nor conversion of recordings.</source>
-        <translation>{host} 运行的是 Triton，它没有风格，也不能转换录音。</translation>
+        <source>{host} runs Triton, which supports neither styles nor voice conversion.</source>
+        <translation>{host} 运行的是 Triton，不支持风格，也不能转换录音。</translation>
     </message>
     <message>
         <source>{host} runs Triton, which needs a recording and its transcript; {voice} lacks one.</source>
         <translation>{host} 运行的是 Triton，需要录音及其参考文本；{voice} 缺少其中之一。</translation>
     </message>
     <message>
-        <source>{host} runs a version that does not fit this one ({reason}).</source>
+        <source>{host} runs an incompatible version ({reason}).</source>
         <translation>{host} 运行的版本与本机不兼容（{reason}）。</translation>
     </message>
     <message>
-        <source>{host} sends audio of another form than float32.</source>
+        <source>{host} sends audio that is not float32.</source>
         <translation>{host} 发送的音频不是 float32 格式。</translation>
     </message>
     <message>
@@ -4981,7 +4981,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>网络计算出无效数值，多见于半精度。</translation>
     </message>
     <message>
-        <source>A process in which a library runs a part of the model ended or does not respond.</source>
+        <source>A process that runs part of the model ended or does not respond.</source>
         <translation>运行部分模型的进程已结束或没有响应。</translation>
     </message>
     <message>
@@ -5038,7 +5038,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Check the address, and that its models are loaded.</source>
-        <translation>请检查地址，以及那里的模型是否已加载。</translation>
+        <translation>请检查地址是否正确、模型是否已加载。</translation>
     </message>
     <message>
         <source>Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept.</source>
@@ -5442,7 +5442,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>In {file}, {key} multiplies a value that is not a number.</source>
-        <translation>{file} 中，{key} 乘了一个不是数字的值。</translation>
+        <translation>{file} 中，{key} 的乘数不是数字。</translation>
     </message>
     <message>
         <source>In {file}, {key} refers to {reference}, which does not exist.</source>
@@ -5461,7 +5461,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>有一个分块比流匹配的边界（{grid} 个 token）多出 {beyond} 个 token。</translation>
     </message>
     <message>
-        <source>End chunks where the tokens of prompt and speech together are a multiple of it.</source>
+        <source>End chunks where the number of prompt and speech tokens is a multiple of it.</source>
         <translation>请在参考音频与语音的 token 总数为其整数倍处切分。</translation>
     </message>
     <message>
@@ -5522,7 +5522,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Reinstall PyTorch for CUDA, which includes it, or choose bfloat16 or float16.</source>
-        <translation>请重新安装包含该编译器的 CUDA 版 PyTorch，或选择 bfloat16 或 float16。</translation>
+        <translation>请重新安装 CUDA 版 PyTorch（自带该编译器），或选择 bfloat16 或 float16。</translation>
     </message>
     <message>
         <source>This version of PyTorch does not support 4-bit weights.</source>
@@ -5686,7 +5686,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>it did not respond in time</source>
-        <translation>没有及时响应</translation>
+        <translation>响应超时</translation>
     </message>
     <message>
         <source>A model file is truncated, damaged, or not what its name suggests.</source>
@@ -5881,7 +5881,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
     </message>
     <message>
-        <source>{host} sends audio of another form than 16-bit mono.</source>
+        <source>{host} sends audio that is not 16-bit mono.</source>
         <translation>{host} 发送的音频不是 16 位单声道。</translation>
     </message>
     <message>
@@ -6041,7 +6041,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>导出约需 {needed:.0f} MB，但 {folder} 只剩 {free:.0f} MB 可用空间。</translation>
     </message>
     <message>
-        <source>Spoken plain: the model does not have this style.</source>
+        <source>Spoken without their style: the model does not support it.</source>
         <translation>模型不支持该风格，这些行将以默认风格朗读。</translation>
     </message>
     <message>
@@ -6117,7 +6117,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>西班牙语</translation>
     </message>
     <message>
-        <source>Speech in another language is unintelligible. Use a model that speaks it, or speak the line anyway.</source>
+        <source>Speech in another language is unintelligible. Use a model that supports it, or speak the line anyway.</source>
         <translation>用它朗读其他语言会含糊不清。请换用支持该语言的模型，或选择“仍然朗读”。</translation>
     </message>
     <message>
@@ -6125,7 +6125,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>模型不支持文本的语言，朗读会含糊不清。</translation>
     </message>
     <message>
-        <source>Use a model that speaks the language (Ctrl+M lists them), or speak the line anyway.</source>
+        <source>Use a model that supports the language (Ctrl+M lists them), or speak the line anyway.</source>
         <translation>请换用支持该语言的模型（按 Ctrl+M 查看），或选择“仍然朗读”。</translation>
     </message>
     <message>
@@ -6210,11 +6210,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>--cast and --column are for texts and tables, not for projects.</source>
-        <translation>--cast 和 --column 用于文本和表格，不用于项目。</translation>
+        <translation>--cast 和 --column 用于文本和表格，不用于 .timbre 脚本。</translation>
     </message>
     <message>
         <source>Choose the voices in the project: Edit &gt; Cast…</source>
-        <translation>请在项目中选择音色：编辑 &gt; 角色配音…</translation>
+        <translation>请在脚本中选择音色：编辑 › 角色配音…</translation>
     </message>
     <message>
         <source>The table has no column “{column}”.{did_you_mean}</source>
@@ -7151,7 +7151,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Inspector</source>
-        <translation>检查器</translation>
+        <translation>属性</translation>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
@@ -7802,7 +7802,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>network delays up to {seconds:.2f} s</source>
-        <translation>网络延误最多 {seconds:.2f} 秒</translation>
+        <translation>网络延迟最大 {seconds:.2f} 秒</translation>
     </message>
     <message>
         <source>Last line: {figures}</source>
@@ -7810,7 +7810,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>worker {size}</source>
-        <translation>引擎进程 {size}</translation>
+        <translation>朗读进程 {size}</translation>
     </message>
     <message>
         <source>no model loaded</source>
@@ -8463,7 +8463,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>此服务器用 Triton 运行 CosyVoice 模型。它可以克隆同时有录音和参考文本的音色，二者会随每个句子发送。它没有风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
     </message>
     <message>
-        <source>This server belongs to another program. Its own voices speak: the one with the name of a line&apos;s voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
+        <source>This server belongs to another program. It uses its own voices: the one with the name of a line&apos;s voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
         <translation>此服务器属于其他程序，由它自己的音色合成：优先使用与该行音色同名的音色，否则使用这里选择的音色。它没有克隆音色、风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
     </message>
 </context>
@@ -8650,7 +8650,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>As the model was released.</source>
-        <translation>与模型发布时相同。</translation>
+        <translation>按模型发布时的设置计算。</translation>
     </message>
     <message>
         <source>Less work: within 0.3 dB of exact in a short test, which is hard to hear.</source>
@@ -8669,7 +8669,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Applies to new takes of lines without a quality of their own. The distance is measured on this computer at first use. Takes that are not exact are marked; Speak &gt; Make drafts final speaks them again exactly, with the same reading.</source>
-        <translation>适用于未单独设置质量的行的新版本。首次使用时在本机测量差距。非精确的版本会有标记；“朗读 &gt; 将草稿转为成品”以相同的读法精确重新朗读。</translation>
+        <translation>适用于未单独设置质量的行的新版本。首次使用时在本机测量差距。非精确的版本会有标记；“朗读 › 将草稿转为成品”以相同的读法精确重新朗读。</translation>
     </message>
     <message>
         <source>Change quality</source>
@@ -9284,7 +9284,7 @@ Drop a recording here to create a voice.</source>
         <translation>显示令牌</translation>
     </message>
     <message>
-        <source>A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; scripts, takes and checks stay here. Addresses of Triton begin with grpc://.</source>
+        <source>Lines are synthesised on a computer that runs “timbre serve”. The voices you use are sent to it once; scripts, takes and checks stay here. Addresses of Triton begin with grpc://.</source>
         <translation>由运行“timbre serve”的电脑合成语音。用到的音色会发送一次；脚本、版本和检查都留在本机。Triton 的地址以 grpc:// 开头。</translation>
     </message>
     <message>
@@ -9786,7 +9786,7 @@ Drop a recording here to create a voice.</source>
         <translation>流匹配精度</translation>
     </message>
     <message>
-        <source>Further takes</source>
+        <source>Retries</source>
         <translation>重读次数</translation>
     </message>
     <message>
@@ -10087,7 +10087,7 @@ Drop a recording here to create a voice.</source>
         <translation>已读取的版本</translation>
     </message>
     <message>
-        <source>Longer pauses are shortened at their quietest points. The present takes are kept.</source>
+        <source>Longer pauses are shortened at their quietest points. The existing takes are kept.</source>
         <translation>超过上限的停顿会在最安静处剪短，现有版本会保留。</translation>
     </message>
     <message>
@@ -10343,7 +10343,7 @@ Drop a recording here to create a voice.</source>
 <context>
     <name>StyleNotices</name>
     <message numerus="yes">
-        <source>%n line(s) spoken plain, as {model} does not have their style.</source>
+        <source>%n line(s) spoken without style: {model} does not support it.</source>
         <translation>
             <numerusform>{model} 没有其中 %n 行的风格，已用默认风格朗读。</numerusform>
         </translation>
@@ -10458,7 +10458,7 @@ Drop a recording here to create a voice.</source>
         <translation>缩短过长的停顿。结果是新版本，此版本会保留。</translation>
     </message>
     <message>
-        <source>Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a new take; this one stays. Words are found by their share of the speech, and the joins are placed at the quietest points near the borders, so listen to the result.</source>
+        <source>Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a new take; this one stays. The positions of words are estimated, and the joins are placed at the quietest points nearby, so listen to the result.</source>
         <translation>重新朗读所选文字；文字太短时会连同相邻的词一起朗读。新的语音会拼接成一个新版本，当前版本保留不变。文字的位置按其在语音中所占比例估算，拼接点取边界附近最安静处，请试听结果。</translation>
     </message>
     <message>
@@ -10549,7 +10549,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>The line is locked, so its takes cannot be changed.</source>
-        <translation>该行已锁定，无法修改其录音。</translation>
+        <translation>此行已锁定，不能更改其版本。</translation>
     </message>
 </context>
 <context>
@@ -10600,7 +10600,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Stopped</source>
-        <translation>已中止</translation>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>Cannot be stretched</source>
@@ -10660,7 +10660,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Another computer: network {latency:.3f} s and queue {queue:.3f} s of the latency, real-time factor there {factor:.2f}, network delays of later audio up to {delay:.3f} s</source>
-        <translation>另一台电脑：首音延迟中网络 {latency:.3f} 秒、排队 {queue:.3f} 秒，对方实时率 {factor:.2f}，后续音频的网络延误最多 {delay:.3f} 秒</translation>
+        <translation>另一台电脑：首音延迟中网络 {latency:.3f} 秒、排队 {queue:.3f} 秒，对方实时率 {factor:.2f}，后续音频的网络延迟最大 {delay:.3f} 秒</translation>
     </message>
     <message>
         <source>Dropouts: {count}</source>
@@ -10914,7 +10914,7 @@ Drop a recording here to create a voice.</source>
         <translation>“{typed}”听起来是“{heard}”</translation>
     </message>
     <message>
-        <source>other words than “{typed}” were heard</source>
+        <source>words other than “{typed}” were heard</source>
         <translation>“{typed}”与听到的不同</translation>
     </message>
 </context>
@@ -10965,12 +10965,12 @@ Drop a recording here to create a voice.</source>
         <translation>缓冲 {value}</translation>
     </message>
     <message>
-        <source>Of the latency: network {network}, queue {queue}</source>
-        <translation>首音延迟中：网络 {network}，排队 {queue}</translation>
+        <source>Latency includes: network {network}, queue {queue}</source>
+        <translation>首音延迟包括：网络 {network}，排队 {queue}</translation>
     </message>
     <message>
         <source>RTF there {factor}; network delays of later audio up to {delay}</source>
-        <translation>对方 RTF {factor}；后续音频的网络延误最多 {delay}</translation>
+        <translation>对方 RTF {factor}；后续音频的网络延迟最大 {delay}</translation>
     </message>
     <message>
         <source>Latency: time from the request to the first audio.

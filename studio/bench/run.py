@@ -104,7 +104,7 @@ def _decision(record: Record) -> Decision:
     if found.mel_distance_db is not None:
         figures.append(Measurement(f"{name}_distance", found.mel_distance_db, "dB", "Mel-cepstral distance."))
     if found.divergence_nats is not None:
-        figures.append(Measurement(f"{name}_divergence", found.divergence_nats, "nats", "Of the next token."))
+        figures.append(Measurement(f"{name}_divergence", found.divergence_nats, "nats", "Next token."))
     if timing is not None:
         figures.append(Measurement(f"{name}_speedup", timing.speedup, "", "Time of float32 divided by its time."))
     return Decision(f"{record.facts['stage']} compared", record.facts["name"], "it was measured here", tuple(figures))

@@ -38,7 +38,7 @@ def language_error(model_name: str) -> UnsupportedLanguage:
     """Return the error of text in a language that the known model ``model_name`` has not learned."""
     return UnsupportedLanguage(
         "{model} speaks {languages} only.",
-        remedy="Speech in another language is unintelligible. Use a model that speaks it, or speak the line anyway.",
+        remedy="Speech in another language is unintelligible. Use a model that supports it, or speak the line anyway.",
         model=model_name,
         languages=language_names(known_models()[model_name].languages),
     )

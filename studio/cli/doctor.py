@@ -18,8 +18,8 @@ examples:
 
 The exit status is 0 if synthesis will work, otherwise 1. The window shows the same under Help.
 
-Exit statuses of all commands: 0 success, 2 wrong usage, 20 failed set-up, 130 interrupted, 143 terminated, otherwise that
-of an error code.
+Exit statuses of all commands: 0 success, 2 wrong usage, 20 failed set-up, 130 interrupted, 143 terminated.
+Errors have their own.
 """
 
 

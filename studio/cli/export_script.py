@@ -244,7 +244,7 @@ class Speaking:
         if not numbers:
             return []
         lines = "1 line is" if len(numbers) == 1 else f"{len(numbers)} lines are"
-        return [(MISSING_STYLE, f"{lines} spoken plain, as {model} does not have the style: {_few(numbers)}")]
+        return [(MISSING_STYLE, f"{lines} spoken without style, because {model} does not support it: {_few(numbers)}")]
 
     def _taken(self) -> ProjectLines:
         project = self._script.project

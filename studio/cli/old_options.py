@@ -43,7 +43,7 @@ _OLD: dict[str, tuple[str, dict[str, Any]]] = {
     "--transcript": ("`timbre voices add NAME CLIP --transcript TEXT`", {}),
     "--whole": ("nothing: lines are streamed", _FLAG),
     "--keep-leading-silence": ("the setting “Keep leading silence”", _FLAG),
-    "--retries": ("the setting “Further takes”", {"type": num_retries}),
+    "--retries": ("the setting “Retries”", {"type": num_retries}),
     "--strict": ("the setting “Strictness”", _FLAG),
     "--precision": ("the setting “Language model precision”", {"choices": PRECISIONS}),
     "--flow-precision": ("the setting “Flow precision”", {"choices": PRECISIONS}),

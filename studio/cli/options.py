@@ -121,7 +121,7 @@ def _model_of_triton(choice: str | None, host: str, models: Sequence[str]) -> st
             known=", ".join(models),
         )
     raise ModelNotFound(
-        "{host} has no model {model} that speaks.",
+        "{host} has no speech model named {model}.",
         remedy="Give one of these with --model: {known}.",
         host=host,
         model=choice,

@@ -237,9 +237,7 @@ def warn_of_language(model_name: str, texts: Mapping[str, str], line: ProgressLi
     line.say(f"{language_error(model_name).problem} Speech in another language is unintelligible{where}.")
     helpful = models_speaking(set(foreign.values()))
     if helpful:
-        line.say(
-            f"{helpful[0].name} speaks it: `timbre models install {helpful[0].name}`, then --model {helpful[0].name}."
-        )
+        line.say(f"For this language: `timbre models install {helpful[0].name}`, then --model {helpful[0].name}.")
 
 
 def _summary(result: OutputResult) -> list[str]:
@@ -280,7 +278,7 @@ def _network_summary(network: NetworkFigures | None) -> list[str]:
     if network is None:
         return []
     return [
-        f"there: real-time factor {network.real_time_factor:.2f}; the network delayed later audio by up to "
+        f"remote real-time factor {network.real_time_factor:.2f}; the network delayed later audio by up to "
         f"{network.delay_seconds:.3f} s"
     ]
 

@@ -117,7 +117,7 @@ def check_lines(
             styles.append(each.number)
     found = list(group_errors(failed))
     if styles:
-        sentence = message("Spoken plain: the model does not have this style.")
+        sentence = message("Spoken without their style: the model does not support it.")
         found.append(Finding(FindingKind.STYLE, sentence, tuple(styles)))
     if outdated:
         sentence = message("Changed but locked: the earlier take is exported.")

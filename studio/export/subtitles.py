@@ -57,7 +57,7 @@ class SubtitleFormat(Enum):
         """Return the subtitles of all lines, except those that contain only tags.
 
         With ``has_words``, SubRip contains a subtitle for each word, and WebVTT and LRC the time of each word in its
-        line. JSON always contains the words. Lines without word times are written as a whole.
+        line. JSON always contains word times. Lines without word times are written as a whole.
         """
         shown = [(timing, text) for timing in timings if (text := as_subtitle(timing.item.text))]
         match self:

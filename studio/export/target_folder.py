@@ -234,10 +234,10 @@ class TargetFolder:
         if foreign and not replaces_files:
             self.conflicting_files = foreign
             raise CannotWrite(
-                "{file} already exists in {folder}: from another script or other lines, or changed since."
+                "{file} already exists in {folder}. It is from another script or other lines, or was changed."
                 if len(foreign) == 1
-                else "{file} and {others} more files already exist in {folder}: from another script or other lines, "
-                "or changed since.",
+                else "{file} and {others} more files already exist in {folder}. They are from another script or other "
+                "lines, or were changed.",
                 remedy="Choose another folder, or allow overwriting these files.",
                 file=foreign[0],
                 others=len(foreign) - 1,

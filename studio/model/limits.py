@@ -19,11 +19,11 @@ class Limits:
     The errors are relative root-mean-square errors: what the precision yields on intact weights, plus a margin.
 
     Attributes:
-        mel_error: Of the mel. float32 allows for another order of summation and for TF32.
+        mel_error: Error of the mel. float32 allows for another order of summation and for TF32.
         mel_distance_db: Mel-cepstral distance of a sentence. Below a decibel it is hard to hear even side by side.
-        score_error: Of the centred scores of the next token. On full-size random weights, float16 has 0.0014,
+        score_error: Error of the centred scores of the next token. On full-size random weights, float16 has 0.0014,
             bfloat16 0.013 and int8 0.040; small ones have up to 50 % more.
-        embedding_error: Of the speaker embedding.
+        embedding_error: Error of the speaker embedding.
         min_agreement: Share of equal tokens of a speech tokenizer, whose code rounding can turn into a neighbouring one.
     """
 

@@ -65,7 +65,7 @@ class FitOptions:
     def stretch(self, seconds: float, slot_seconds: float, *, now: float = 1.0) -> float:
         """Return the factor, within the limits, by which a recording of ``seconds`` is sped up to fit its slot.
 
-        ``now`` is its present factor, which is returned if the recording fits or no factor is better.
+        ``now`` is its current factor, which is returned if the recording fits or no factor is better.
         """
         difference = seconds / now - slot_seconds
         needed = seconds / slot_seconds if slot_seconds > 0 else math.inf
@@ -88,8 +88,8 @@ class LineFit:
     """A line, its slot and its chosen take, and the measures that make the take fit.
 
     Attributes:
-        take_seconds: The present length of the take.
-        speed: The speed that the line gets; its present one if nothing is changed.
+        take_seconds: The current length of the take.
+        speed: The speed that the line gets; its current one if nothing is changed.
         is_retaken: Whether the line is spoken again in a faster style first.
         fitted_seconds: The length of the present take at ``speed``.
     """

@@ -200,7 +200,7 @@ class Project:
         return self.edits_of(take).seconds(take.audio_seconds)
 
     def fingerprint_of(self, line_id: str) -> str:
-        """Return the fingerprint of a line at its present speed."""
+        """Return the fingerprint of a line at its current speed."""
         with self._lock:
             line = self._script.line(line_id)
             known = self._fingerprints.get(line_id)

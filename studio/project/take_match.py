@@ -1,4 +1,4 @@
-"""Comparison of a take with the present state of its line."""
+"""Comparison of a take with the current state of its line."""
 
 from __future__ import annotations
 

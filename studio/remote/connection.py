@@ -101,7 +101,7 @@ class Connection:
 
     def unknown_answer(self) -> UnknownService:
         return UnknownService(
-            "{host} does not answer as a speech service does.",
+            "{host} is not a speech service.",
             remedy="Check the address and the port.",
             host=self.server.host,
         )
@@ -119,7 +119,7 @@ class Connection:
                 )
             case 403 if code == NotAllowed.code:
                 return ServerRefused(
-                    "{host} does not know itself by this name.",
+                    "{host} does not accept this host name.",
                     remedy="Use its IP address, or start `timbre serve` there with --allow-host NAME.",
                     host=host,
                 )
@@ -144,7 +144,7 @@ class Connection:
 def incompatible_server(host: str, reason: ValueError) -> ServerRefused:
     """Return the error for a server whose description cannot be read."""
     return ServerRefused(
-        "{host} runs a version that does not fit this one ({reason}).",
+        "{host} runs an incompatible version ({reason}).",
         remedy="Install the same version of Timbre Studio on both computers.",
         host=host,
         reason=reason,
@@ -165,7 +165,7 @@ def untrusted_server(host: str, reason: str) -> ServerUnreachable:
     """Return the error for a server with a certificate of an unknown authority, or for another name."""
     return ServerUnreachable(
         "{host} presented a certificate that this computer does not trust ({reason}).",
-        remedy="Add the certificate of its authority to those of this computer, or set SSL_CERT_FILE to its file.",
+        remedy="Add the certificate of its authority to this computer, or set SSL_CERT_FILE to its file.",
         host=host,
         reason=reason,
     )

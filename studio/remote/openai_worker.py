@@ -1,4 +1,4 @@
-"""A speech server with OpenAI's speech API as a worker. Its own voices speak."""
+"""A speech server with OpenAI's speech API as a worker. It uses its own voices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OpenAiWorker(OtherWorker):
             raise connection.unreachable(error) from error
         except ValueError as error:
             raise NotOnServer(
-                "{host} sends audio of another form than 16-bit mono.",
+                "{host} sends audio that is not 16-bit mono.",
                 remedy="Choose another model of the server.",
                 host=self._server.host,
             ) from error
@@ -53,7 +53,7 @@ class OpenAiWorker(OtherWorker):
 
     def _impossible(self) -> NotOnServer:
         return NotOnServer(
-            "{host} has neither styles of this program nor conversion of recordings.",
+            "{host} supports neither the styles of this program nor voice conversion.",
             remedy="Describe the style in your own words, or use a model of this computer.",
             host=self._server.host,
         )

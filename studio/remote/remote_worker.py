@@ -70,7 +70,8 @@ class RemoteWorker(ServerWorker):
                 answer = await self._ask("POST", wire.SPELLING_PATH, json={"text": written})
                 return protocol.NormalizedText(request_id, str(answer["text"]))
         raise NotOnServer(
-            "This is not possible while another computer speaks.", remedy="Choose a model of this computer first."
+            "This is not possible while another computer runs the model.",
+            remedy="Choose a model of this computer first.",
         )
 
     async def _load(self, request_id: int) -> Event:

@@ -81,7 +81,7 @@ class TritonWorker(OtherWorker):
     async def _check_model(self) -> None:
         if not await self._connect_triton().has_speech_model(self._server.model):
             raise NotOnServer(
-                "{host} has no model {model} that speaks.",
+                "{host} has no speech model named {model}.",
                 remedy="Test the connection again, and choose another model.",
                 host=self._server.host,
                 model=self._server.model,
@@ -136,7 +136,7 @@ class TritonWorker(OtherWorker):
 
     def _impossible(self) -> NotOnServer:
         return NotOnServer(
-            "{host} runs Triton, which has neither styles nor conversion of recordings.",
+            "{host} runs Triton, which supports neither styles nor voice conversion.",
             remedy="Choose the default style, or use a model of this computer.",
             host=self._server.host,
         )
@@ -282,7 +282,7 @@ class TritonConnection:
             raise self._failure(error.code().name, error.details() or "") from error
         except ValueError as error:
             raise NotOnServer(
-                "{host} sends audio of another form than float32.",
+                "{host} sends audio that is not float32.",
                 remedy="Choose another model of the server.",
                 host=self.server.host,
             ) from error
@@ -312,7 +312,7 @@ class TritonConnection:
                 return TooManyRequests("{host} is busy.", remedy="Try again in {seconds} s.", host=host, seconds=1)
             case "UNIMPLEMENTED":
                 return UnknownService(
-                    "{host} does not answer as Triton does.", remedy="Check the address and the port.", host=host
+                    "{host} does not run Triton.", remedy="Check the address and the port.", host=host
                 )
         return self._refusal(details)
 

@@ -148,7 +148,7 @@ def _add_voices(app: FastAPI, service: SpeechService) -> None:
         """Add a voice from a recording. The speaker must have consented."""
         if not consent.strip():
             raise BadRequest(
-                "A voice needs the consent of its speaker.", remedy="Say in “consent” who consented, and to what."
+                "A voice needs the consent of its speaker.", remedy="State in “consent” who consented, and to what."
             )
 
         def add() -> Addition:

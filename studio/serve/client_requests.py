@@ -16,7 +16,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def client_key(request: Request) -> str:
-    """Return the key by which requests of one client take turns with those of others.
+    """Return the key by which requests of one client take turns with other clients' requests.
 
     It consists of address, token, user agent and the header X-Client-Id, which distinguishes programs behind one
     address.

@@ -37,7 +37,8 @@ class SpeechOptionsBody(BaseModel):
     seed: Seed = Field(0, description="The same seed and text give the same audio.")
     quality: Quality | None = Field(
         None,
-        description="exact: as released; fast: within 0.3 dB of it in a short test; draft: within 0.8 dB. By default that of the service.",
+        description="exact: as released; fast: within 0.3 dB of it in a short test; draft: within 0.8 dB. "
+        "Default: the service's quality.",
     )
     sample_rate: SampleRate | None = Field(None, description="In hertz; by default the sample rate of the model.")
     timestamp_granularities: list[Literal["word"]] = Field(

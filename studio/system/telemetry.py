@@ -30,5 +30,5 @@ SWITCHES = {
 
 
 def switch_off(environment: MutableMapping[str, str]) -> None:
-    """Set every switch in ``environment``, overriding present values."""
+    """Set every switch in ``environment``, overriding existing values."""
     environment.update(SWITCHES)

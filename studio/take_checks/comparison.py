@@ -233,7 +233,8 @@ def _second_confidence(index: int, heard: Sequence[HeardUnit]) -> float:
 
 
 def _is_accepted(difference: _Difference, units: Sequence[SpokenUnit], free: Collection[int]) -> bool:
-    """Return whether names or characters were heard as others that sound alike, or names as unrecognised speech."""
+    """Return whether the heard names or characters only sound like the expected ones, or names were heard as
+    unrecognised speech."""
     expected = units[difference.first : difference.end]
     said = "".join(unit.text for unit in difference.heard)
     meant = "".join(unit.text for unit in expected)

@@ -133,7 +133,7 @@ class TextTokenizer:
     def pieces(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
         """Return the part of ``text`` that each of ``ids`` stands for; joined they are ``text``.
 
-        ``text`` is spoken text, with tags or without. Of a respelled word, the parts are proportional. Return an empty
+        ``text`` is spoken text, with tags or without. The parts of a respelled word are proportional. Return an empty
         tuple if ``ids`` are not those of ``text``.
         """
         text = text.encode("utf-8", "ignore").decode("utf-8")

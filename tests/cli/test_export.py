@@ -148,7 +148,7 @@ def test_styles_that_the_model_lacks_are_spoken_plain_and_counted(timbre, spoken
     ran = export(timbre, "script.csv", "--voice", "Anna", "--json", "--manifest")
     assert ran.status == 0, ran.err
     assert [request.preset for request in timbre.opened[0].requests] == [None, None]
-    warning = "1 line is spoken plain, as quiet does not have the style: 1"
+    warning = "1 line is spoken without style, because quiet does not support it: 1"
     assert ran.json["warnings"] == [f"missing-style: {warning}"]
     assert warning in ran.err
     assert export(timbre, "script.csv", "--voice", "Anna", "--preset", "emotion.odd").status == 6

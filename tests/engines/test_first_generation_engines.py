@@ -32,7 +32,7 @@ def test_a_processor_runs_8_bit_and_16_bit_language_models_and_graphs(reference:
     }
     refused = found[Stage.FLOW, "onnxruntime-cpu-int8"]
     assert isinstance(refused, Unusable)
-    assert str(refused.reason) == "8-bit calibration works on streamed blocks, which this model does not have"
+    assert str(refused.reason) == "8-bit calibration needs streamed blocks; this model has none"
 
 
 def test_a_gpu_runs_the_language_model_as_a_graph_and_not_the_flow(reference: Path) -> None:

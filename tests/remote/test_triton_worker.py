@@ -253,7 +253,10 @@ def test_a_server_that_hides_its_models_is_asked_for_known_names() -> None:
 
 
 def test_a_model_that_is_gone_is_said(request_: SynthesisRequest) -> None:
-    with triton_server(models=("cosyvoice3",)) as triton, pytest.raises(NotOnServer, match="no model cosyvoice2"):
+    with (
+        triton_server(models=("cosyvoice3",)) as triton,
+        pytest.raises(NotOnServer, match="no speech model named cosyvoice2"),
+    ):
         spoken(client_of(triton), request_)
 
 

@@ -1,6 +1,6 @@
 """The words of a take of studio-mini, derived from its speech tokens, independently of all checks.
 
-A speech token of studio-mini stands for two phones of 20 ms each. The phones are aligned with those of the text, which
+A speech token of studio-mini stands for two phones of 20 ms each. They are aligned with the phones of the text, which
 gives the time of each word and shows words that are missing, wrong or repeated.
 """
 

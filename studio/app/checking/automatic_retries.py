@@ -129,7 +129,7 @@ class AutomaticRetries(QObject):
         return is_other and not line.is_locked and best.check is not None
 
     def _choice(self, best: Take) -> Change:
-        """Choose ``best``, stretched to the slot of its line if the present take ends within it."""
+        """Choose ``best``, stretched to the slot of its line if the current take ends within it."""
         choice = ChooseTake(best.line_id, best.id)
         script, options = self._editor.script, self._fit_options()
         plan = plan_fit(script, [best.line_id], options)

@@ -122,7 +122,7 @@ class FitDialog(QDialog):
         self._fitter.start(self._plan, self.options)
 
     def done(self, result: int) -> None:
-        """Close the dialog. Lines being spoken keep their present takes, which are stretched."""
+        """Close the dialog. Lines being spoken keep their current takes, which are stretched."""
         self._fitter.cancel()
         super().done(result)
 

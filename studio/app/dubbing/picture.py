@@ -42,7 +42,7 @@ class GuidePicture(QWidget):
             self._player.pause()
 
     def seek(self, seconds: float) -> None:
-        """Show the picture at this time, unless the present one is close enough."""
+        """Show the picture at this time, unless the current one is close enough."""
         if abs(self._player.position() / 1000 - seconds) > _MAX_DRIFT_SECONDS:
             self._player.setPosition(round(seconds * 1000))
 

@@ -113,7 +113,7 @@ class ExportTask(QObject):
 
     @property
     def num_done(self) -> int:
-        """The number of lines that are finished in the present phase: spoken or written."""
+        """The number of lines that are finished in the current phase: spoken or written."""
         if self.state is ExportState.WRITING:
             return self.progress.num_done if self.progress else 0
         return self._num_spoken

@@ -47,7 +47,7 @@ _STEP_SECONDS = 0.05
 
 
 class SilenceDialog(QDialog):
-    """Cuts the silence of ``takes``, except for those of locked lines."""
+    """Cuts the silence of ``takes``, except in locked lines."""
 
     cut = Signal(object)  # the new takes, a list of Take
     message = Signal(str)  # the result, for the status bar
@@ -101,7 +101,7 @@ class SilenceDialog(QDialog):
             field.setSuffix(" " + self.tr("s"))
         self.progress.setAccessibleName(self.tr("Takes read"))
         words = text_label(
-            self.tr("Longer pauses are shortened at their quietest points. The present takes are kept."), "quiet"
+            self.tr("Longer pauses are shortened at their quietest points. The existing takes are kept."), "quiet"
         )
         form = QFormLayout()
         form.addRow(self.tr("Longest pause"), self.pause)
@@ -230,7 +230,7 @@ class SilenceDialog(QDialog):
         self._problem.show_error(error)
 
     def _add(self, made: list[Take]) -> None:
-        """Add the new takes, which undo removes. Takes without a check are checked in the background."""
+        """Add the new takes as an undoable step. Takes without a check are checked in the background."""
         editor, project = self._session.editor, self._project
         made = [take for take in made if project is editor.project and project.has_line(take.line_id)]
         if made and not self._ended.is_set():

@@ -77,8 +77,8 @@ class TakeEditor(QDialog):
         self._say.setToolTip(
             self.tr(
                 "Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a "
-                "new take; this one stays. Words are found by their share of the speech, and the joins are placed at "
-                "the quietest points near the borders, so listen to the result."
+                "new take; this one stays. The positions of words are estimated, and the joins are placed at "
+                "the quietest points nearby, so listen to the result."
             )
         )
         buttons = QHBoxLayout()

@@ -226,7 +226,7 @@ class TakeJoiner(QDialog):
             self._session.bridge.run(self._add(samples))
 
     async def _add(self, samples: Samples) -> None:
-        """Add the joined take, which undo removes."""
+        """Add the joined take as an undoable step."""
         editor, (first, second) = self._session.editor, self._takes
         project = editor.project
         # A take of an older text makes the joined one a take of that text.

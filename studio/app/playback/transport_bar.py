@@ -184,7 +184,7 @@ class TransportBar(QWidget):
         buffered = self.tr("Buffered {value}").format(value=_seconds(stats.buffered_seconds))
         shares = ""
         if stats.network_seconds is not None:
-            shares = self.tr("Of the latency: network {network}, queue {queue}").format(
+            shares = self.tr("Latency includes: network {network}, queue {queue}").format(
                 network=_seconds(stats.network_seconds), queue=_seconds(stats.queue_seconds)
             )
         if stats.network is not None:

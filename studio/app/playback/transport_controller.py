@@ -201,7 +201,7 @@ class FocusKeyFilter(QObject):
     def __init__(self, session: Session, stop: Callable[[], object], window: QWidget) -> None:
         """``stop`` stops playback of takes.
 
-        Other players, such as that of the voice cards, are children of ``window``.
+        Other players, such as the one of the voice cards, are children of ``window``.
         """
         super().__init__(window)
         self._session = session

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ScriptPage(QWidget):
-    """Edits lines. Other classes speak and play them."""
+    """Edits lines. Other classes synthesise and play them."""
 
     current_line_changed = Signal(object)  # line id or None
     message = Signal(str)  # for the status bar

@@ -50,7 +50,7 @@ class OtherServerFields(QWidget):
         else:
             self.limits.setText(
                 self.tr(
-                    "This server belongs to another program. Its own voices speak: the one with the name of a line's "
+                    "This server belongs to another program. It uses its own voices: the one with the name of a line's "
                     "voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, "
                     "cannot convert recordings, and gives less evidence to the checks of takes."
                 )

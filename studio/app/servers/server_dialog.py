@@ -49,7 +49,7 @@ class ServerDialog(QDialog):
         self.setMinimumWidth(_WIDTH)
         hint = quiet_label(
             self.tr(
-                "A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; "
+                "Lines are synthesised on a computer that runs “timbre serve”. The voices you use are sent to it once; "
                 "scripts, takes and checks stay here. Addresses of Triton begin with grpc://."
             )
         )

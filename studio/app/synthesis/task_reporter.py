@@ -146,6 +146,6 @@ class StyleNotices(QObject):
 
     def _show(self) -> None:
         if self._line_ids:
-            words = self.tr("%n line(s) spoken plain, as {model} does not have their style.", "", len(self._line_ids))
+            words = self.tr("%n line(s) spoken without style: {model} does not support it.", "", len(self._line_ids))
             self._line_ids.clear()
             self._notices.show_hint(words.format(model=self._model))

@@ -160,7 +160,7 @@ class TranscriptComparison(QWidget):
         elif heard:
             words = self.tr("“{typed}” was heard as “{heard}”")
         else:
-            words = self.tr("other words than “{typed}” were heard")
+            words = self.tr("words other than “{typed}” were heard")
         return words.format(typed=typed, heard=heard)
 
     def _mark_words(self) -> None:

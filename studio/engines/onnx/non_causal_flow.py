@@ -23,7 +23,7 @@ from studio.model.flow.non_causal_decoder import NonCausalFlowDecoder, NonCausal
 from studio.model.flow.non_causal_network import NonCausalFlow
 from studio.model.flow.packing import pack
 
-# Of the traced example. An odd number, so that the frames cut after doubling are part of the graph.
+# Size of the traced example. An odd number, so that the frames cut after doubling are part of the graph.
 _FRAMES = 11
 
 

@@ -43,7 +43,7 @@ class QuantizedCandidate(OrtCandidate):
 def why_not_quantized(stage: Stage, target: EngineTarget) -> Unusable | None:
     """Return why a stage of this model has no 8-bit version, or None if it has one."""
     if stage is Stage.FLOW and target.checkpoint.flow.length_regulator is not None:
-        return Unusable(message("8-bit calibration works on streamed blocks, which this model does not have"))
+        return Unusable(message("8-bit calibration needs streamed blocks; this model has none"))
     return None
 
 

@@ -191,7 +191,7 @@ class IncrementalFlowStream(ABC):
         if beyond := num_tokens % self._flow.chunk_tokens:
             raise OffGridCut(
                 "A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.",
-                remedy="End chunks where the tokens of prompt and speech together are a multiple of it.",
+                remedy="End chunks where the number of prompt and speech tokens is a multiple of it.",
                 beyond=beyond,
                 grid=self._flow.chunk_tokens,
             )

@@ -48,7 +48,7 @@ def choose(name: str, language: str, available: tuple[AvailableRecognizer, ...])
         if language in each.languages:
             return each
     raise RecognizerNotFound(
-        "No installed speech recogniser knows the language of the text ({language}).",
+        "No installed speech recogniser supports the language of the text ({language}).",
         remedy="Install one. `timbre models list` shows the languages of each.",
         language=language,
     )

@@ -335,7 +335,7 @@ def test_what_would_fail_is_listed_before_the_export(qtbot: QtBot, unknown_voice
     qtbot.waitUntil(dialog.findings.isVisible)
     assert dialog.findings.texts == [
         "Lines 3–4: There is no voice named Mira. Add it.",
-        "Line 4: Spoken plain: the model does not have this style.",
+        "Line 4: Spoken without their style: the model does not support it.",
     ]
     assert not dialog.export_button.isEnabled()
     with qtbot.waitSignal(dialog.lines_wanted) as wanted:

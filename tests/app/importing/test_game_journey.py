@@ -90,4 +90,4 @@ def test_a_table_is_cast_with_a_few_keys_and_exported_with_its_folders(
     assert [(row["ID"], row["file"], row["Director"]) for row in found] == [(row[0], row[1], "Jo") for row in rows]
     takes = [bench.session.editor.project.chosen_take(line.id) for line in bench.lines]
     num_plain = sum(take.parameters.omitted_style is not None for take in takes)
-    assert num_plain == sum(row[4] == "Disgusted" for row in rows), "spoken plain, not failed"
+    assert num_plain == sum(row[4] == "Disgusted" for row in rows), "spoken without style, not failed"

@@ -1,4 +1,4 @@
-"""Lines with a style that the model does not have are spoken plain, marked and counted."""
+"""Lines with a style that the model does not have are spoken without style, marked and counted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_missing_style_is_spoken_plain_marked_and_counted_once(bench: Bench) -
     bench.session.synthesis.speak([line.id for line in lines], plays=False)
     bench.until(lambda: all(editor.project.line(line.id).chosen_take for line in lines))
     bench.until(lambda: window.notices.words)
-    assert window.notices.words.startswith("2 lines spoken plain, as ")
+    assert window.notices.words.startswith("2 lines spoken without style: ")
     takes = [editor.project.chosen_take(line.id) for line in lines]
     assert [take.parameters.style for take in takes] == [LineStyle(), LineStyle(), LineStyle(instruct="Slowly.")]
     assert [take.parameters.omitted_style for take in takes] == ["emotion.very-odd", "emotion.very-odd", None]
