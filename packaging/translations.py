@@ -30,7 +30,7 @@ _ALIAS = "QT_TRANSLATE_NOOP+=_T"
 
 def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
-        faults = [fault for language in LANGUAGES for fault in faults_of(language)]
+        faults = [fault for language in LANGUAGES for fault in find_faults(language)]
         print("\n".join(faults) or "All texts are translated and compiled.")
         return 1 if faults else 0
     for language in LANGUAGES:
@@ -60,7 +60,7 @@ def compile_file(source: Path, target: Path) -> None:
     part.replace(target)
 
 
-def faults_of(language: str) -> list[str]:
+def find_faults(language: str) -> list[str]:
     """Return the texts that are not translated, have different placeholders, or are not compiled."""
     kept = FOLDER / f"studio_{language}.ts"
     if not kept.is_file():

@@ -22,7 +22,7 @@ class Wants:
     versions: dict[str, tuple[str, ...]]
 
 
-def wants_of(path: Path) -> Wants | None:
+def read_wants(path: Path) -> Wants | None:
     """Return None for a file that is not a dynamic 64-bit little-endian ELF file."""
     with path.open("rb") as file:
         if file.read(6) != b"\x7fELF\x02\x01":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from set_up.libraries import LINUX_LIBRARIES
 
-from frozen.elf import wants_of
+from frozen.elf import read_wants
 
 # In addition to the libraries of the set-up. The C library has several sonames.
 _PACKAGE_OF = {library.soname: library.package_of["apt-get"] for library in LINUX_LIBRARIES} | {
@@ -48,7 +48,7 @@ class SystemNeeds:
     glibcxx: int = 0
 
 
-def needs_of(folder: Path) -> SystemNeeds:
+def find_needs(folder: Path) -> SystemNeeds:
     """Read every program and library in ``folder``."""
     needs, present = SystemNeeds(), set()
     wanted: dict[str, str] = {}
@@ -57,7 +57,7 @@ def needs_of(folder: Path) -> SystemNeeds:
             present.add(path.name)
             continue
         present.add(path.name)
-        wants = wants_of(path)
+        wants = read_wants(path)
         if wants is None:
             continue
         for soname in wants.sonames:

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from set_up.libraries import INSTALL_COMMANDS, LINUX_LIBRARIES
 
 from frozen.drawing import NAME, PICTURE, SIZES_PIXELS
-from frozen.linux_libraries import debian_packages, needs_of
+from frozen.linux_libraries import debian_packages, find_needs
 
 _DATA = Path(__file__).with_name("linux")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -146,7 +146,7 @@ def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Rel
     root = work / "deb"
     lay_out(program, root, icons, release)
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
-    depends = debian_packages(needs_of(program))
+    depends = debian_packages(find_needs(program))
     sums = "".join(f"{_md5(path)}  {path.relative_to(root)}\n" for path in files)
     installed_bytes = sum(path.stat().st_size for path in files)
     _write(root / "DEBIAN" / "control", control(release, depends, installed_bytes).encode())

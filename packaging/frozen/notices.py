@@ -61,7 +61,7 @@ class Component:
     told_by: str = ""
 
 
-def text_of(name: str) -> str:
+def licence_text(name: str) -> str:
     """Return the text of a licence by SPDX name. Raises ``KeyError`` for an unknown one."""
     path = _ROOT / "LICENSE" if name == "Apache-2.0" else _TEXTS / f"{name}.txt"
     if not path.is_file():
@@ -69,7 +69,7 @@ def text_of(name: str) -> str:
     return path.read_text("utf-8")
 
 
-def component_of(distribution: Distribution) -> Component:
+def describe_component(distribution: Distribution) -> Component:
     """Return the component of a Python package; without texts if neither the package nor this folder has one."""
     said = [
         *_told(distribution, "License-Expression"),
@@ -85,14 +85,14 @@ def component_of(distribution: Distribution) -> Component:
             if path.is_file():
                 component.texts.append((file.name, path.read_text("utf-8", errors="replace")))
     if not component.texts:
-        component.texts = [(name, text_of(name)) for name in _TEXT_OF.get(licence, ())]
+        component.texts = [(name, licence_text(name)) for name in _TEXT_OF.get(licence, ())]
     if component.name.lower().startswith(("pyside6", "shiboken6")):
         component.remark = _OF_QT
     return component
 
 
 def component_of_library(library: Vendored, owner: str) -> Component:
-    texts = [(name, f"{library.copyright}\n\n{text_of(name)}".lstrip()) for name in library.texts]
+    texts = [(name, f"{library.copyright}\n\n{licence_text(name)}".lstrip()) for name in library.texts]
     remark = f"Contained in the package {owner}." if owner else ""
     if library.told_by:
         remark = f"{remark} Its licence is part of the licence of {library.told_by}.".lstrip()
@@ -132,7 +132,7 @@ class Owners:
                 found[library.name] = component_of_library(library, owner or "")
             if owner is not None:
                 if owner not in found:
-                    found[owner] = component_of(self._packages[owner])
+                    found[owner] = describe_component(self._packages[owner])
             elif place.startswith(_OURS):
                 continue  # this project, which the notices name first
             elif place.startswith(self._python) or name == _STANDARD_LIBRARY:

@@ -26,7 +26,7 @@ from set_up.torch_build import TorchSource, limitation, torch_sources
 FOLDER_VARIABLE = "TIMBRE_ENVIRONMENT"
 
 
-def environment_of(checkout: Path) -> Environment:
+def find_environment(checkout: Path) -> Environment:
     """Return ``.venv/`` of the checkout, or the folder set by ``TIMBRE_ENVIRONMENT``."""
     return Environment(Path(os.environ.get(FOLDER_VARIABLE) or checkout / ".venv").absolute())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from set_up.checks import run_checks
 from set_up.environment import Environment
 from set_up.failure import SetUpFailed
-from set_up.install import Installer, environment_of, wanted_stamp
+from set_up.install import Installer, find_environment, wanted_stamp
 from set_up.machine import Machine
 from set_up.onnx_build import FOR_PROCESSORS, onnx_build
 from set_up.progress import Progress
@@ -26,7 +26,7 @@ _TEST_EXTRAS = _PROGRAM_EXTRAS | {"dev", "gpu", "triton"}
 def launch(arguments: list[str]) -> int:
     """Set up what is missing, then run the program, or the checks for ``test``; return the exit status."""
     checkout = Path(__file__).resolve().parents[2]
-    environment = environment_of(checkout)
+    environment = find_environment(checkout)
     progress = Progress()
     is_test = arguments[:1] == ["test"]
     try:

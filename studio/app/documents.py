@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.app.background import run_in_thread
-from studio.app.error_text import error_message, error_remedy, words_of
+from studio.app.error_text import error_message, error_remedy, message_text
 from studio.app.session import Session
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.dialogs import ask, choose_file, default_folder
@@ -83,7 +83,7 @@ class Documents(QObject):
     def _show_notice(self) -> None:
         notice = self._session.editor.project.notice
         if notice is not None:
-            self.noticed.emit(words_of(notice))
+            self.noticed.emit(message_text(notice))
 
     @property
     def name(self) -> str:

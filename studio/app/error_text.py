@@ -13,22 +13,22 @@ _CONTEXT = "Errors"
 _BOTH = QT_TRANSLATE_NOOP("Errors", "{problem} {remedy}")
 
 
-def words_of(message: Message) -> str:
+def message_text(message: Message) -> str:
     return message.text(_translated)
 
 
 def error_message(error: StudioError) -> str:
-    return words_of(error.problem)
+    return message_text(error.problem)
 
 
 def error_remedy(error: StudioError) -> str:
     """Return the remedy of an error; empty if there is none."""
-    return words_of(error.remedy)
+    return message_text(error.remedy)
 
 
 def format_error(error: StudioError) -> str:
     """Return the problem and the remedy."""
-    return words_of(error.message)
+    return message_text(error.message)
 
 
 def unexpected_error(error: BaseException) -> InternalError:

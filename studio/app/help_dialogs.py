@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.actions import Actions
 from studio.app.background import run_in_background
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
@@ -172,9 +172,9 @@ class DiagnosticsDialog(_HelpDialog):
         }
         for check in self._arrived[self._list.topLevelItemCount() :]:
             shape, tone, verdict = marks[check.verdict]
-            subject = words_of(check.subject)
-            finding = redact(words_of(check.finding))
-            remedy = redact(words_of(check.remedy)) if check.remedy.template else ""
+            subject = message_text(check.subject)
+            finding = redact(message_text(check.finding))
+            remedy = redact(message_text(check.remedy)) if check.remedy.template else ""
             item = QTreeWidgetItem([subject[:1].upper() + subject[1:], f"{finding}\n{remedy}".rstrip()])
             item.setIcon(0, icon(shape, tone))
             item.setToolTip(0, verdict)
@@ -203,7 +203,7 @@ class ErrorCodesDialog(_HelpDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._meanings = [
-            (code, words_of(error.cause), words_of(error.usual_remedy)) for code, error in type_of_code.items()
+            (code, message_text(error.cause), message_text(error.usual_remedy)) for code, error in type_of_code.items()
         ]
         self._search = QLineEdit(clearButtonEnabled=True)
         self._search.setPlaceholderText(self.tr("Search codes and words"))

@@ -44,7 +44,7 @@ def installed_speakers() -> list[Voice]:
     """Return the speakers of all installed models. Damaged files are only logged."""
     voices: dict[str, Voice] = {}
     for folder in installed_models().values():
-        for voice in speakers_of(folder):
+        for voice in list_speakers(folder):
             known = voices.get(name_key(voice.name))
             if known is None:
                 voices[name_key(voice.name)] = voice
@@ -56,7 +56,7 @@ def installed_speakers() -> list[Voice]:
     return list(voices.values())
 
 
-def speakers_of(folder: Path) -> list[Voice]:
+def list_speakers(folder: Path) -> list[Voice]:
     """Return the speakers of a model folder, in the order of its file."""
     path = folder / _SPEAKER_FILE
     try:

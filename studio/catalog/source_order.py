@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.catalog.known import SourceKind
-from studio.catalog.sources import DEFAULT_ENDPOINTS, ModelSource, endpoint_of, is_default_endpoint
+from studio.catalog.sources import DEFAULT_ENDPOINTS, ModelSource, choose_endpoint, is_default_endpoint
 
 AUTOMATIC = "automatic"  # choice of the source by the location of the computer
 _MIRRORS = {"https://hf-mirror.com": SourceKind.HUGGING_FACE}
@@ -16,7 +16,7 @@ def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
     """Return the client of a hub, without a request. Raise ``UnusableSetting``."""
     from studio.catalog.hubs import HuggingFace, ModelScope  # noqa: PLC0415 - slow to load, and rarely needed
 
-    found = endpoint_of(kind, endpoint)
+    found = choose_endpoint(kind, endpoint)
     return HuggingFace(found) if kind is SourceKind.HUGGING_FACE else ModelScope(found)
 
 
@@ -43,7 +43,7 @@ def order_sources(choice: str, own_endpoints: Mapping[SourceKind, str], *, is_in
         places = [official[hugging_face], official[model_scope], *mirrors]
     is_automatic = choice == AUTOMATIC
     kinds = [kind for kind, _ in places] if is_automatic else [SourceKind(choice)]
-    own = {kind: endpoint_of(kind, own_endpoints.get(kind, "")) for kind in dict.fromkeys(kinds)}
+    own = {kind: choose_endpoint(kind, own_endpoints.get(kind, "")) for kind in dict.fromkeys(kinds)}
     own_places = [(kind, endpoint) for kind, endpoint in own.items() if not is_default_endpoint(kind, endpoint)]
     if own_places:
         chosen = own_places if is_automatic else own_places[:1]

@@ -74,7 +74,7 @@ def source_title(source: ModelSource) -> str:
     return source.kind.title if is_official else urlsplit(source.endpoint).netloc
 
 
-def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
+def choose_endpoint(kind: SourceKind, chosen: str = "") -> str:
     """Return ``chosen``, or otherwise the endpoint in the environment, or otherwise the hub's own. Raise ``UnusableSetting``."""
     endpoint = (chosen.strip() or os.environ.get(_VARIABLES[kind], "").strip() or DEFAULT_ENDPOINTS[kind]).rstrip("/")
     if not _is_address(endpoint):

@@ -31,7 +31,7 @@ from studio.project.dubbing import faster_style
 from studio.project.fingerprint import map_voice_keys
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, read_file
-from studio.project.importing.tables import Field, Table, mapping_of
+from studio.project.importing.tables import Field, Table, choose_mapping
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import final_request, has_reading, synthesis_request
@@ -83,7 +83,7 @@ def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScr
 def _mapping(table: Table, columns: Sequence[tuple[Field, str]]) -> dict[Field, int]:
     """Return the mapping of ``table`` with the names of ``columns``; a field with an empty name has no column."""
     places = {name.casefold(): at for at, name in enumerate(table.columns)}
-    mapping = mapping_of(table)
+    mapping = choose_mapping(table)
     for field, name in columns:
         mapping.pop(field, None)
         if not name:

@@ -53,7 +53,7 @@ class LibraryNames:
         return self._by_key.get(name_key(name)) if name else None
 
 
-def character_of(line: Line, voices: LibraryNames) -> str | None:
+def find_character(line: Line, voices: LibraryNames) -> str | None:
     """Return the character of a line: the named one, or else a voice that is missing from the library."""
     if line.character:
         return line.character
@@ -88,7 +88,7 @@ def uncast_characters(lines: Iterable[Line], voices: LibraryNames) -> frozenset[
     return frozenset(
         name_key(name)
         for line in lines
-        if line.is_spoken and voices.find(line.voice) is None and (name := character_of(line, voices))
+        if line.is_spoken and voices.find(line.voice) is None and (name := find_character(line, voices))
     )
 
 
@@ -96,7 +96,7 @@ def collect_roles(lines: Iterable[Line], cast: Cast, voices: LibraryNames) -> tu
     """Return the characters of ``lines``, those with the most lines first."""
     groups: dict[str, list[Line]] = {}
     for line in lines:
-        name = character_of(line, voices)
+        name = find_character(line, voices)
         if name and line.is_spoken and line.text.strip():
             groups.setdefault(name_key(name), []).append(line)
     roles = [_role(group, cast.get(key), voices) for key, group in groups.items()]
@@ -104,7 +104,7 @@ def collect_roles(lines: Iterable[Line], cast: Cast, voices: LibraryNames) -> tu
 
 
 def _role(lines: Sequence[Line], member: CastMember | None, voices: LibraryNames) -> Role:
-    name = character_of(lines[0], voices) or ""
+    name = find_character(lines[0], voices) or ""
     texts = [line.text for line in lines]
     sample = next((text for text in texts if len(text) >= _MIN_SAMPLE_CHARACTERS), max(texts, key=len))
     found = {voices.find(line.voice) for line in lines}

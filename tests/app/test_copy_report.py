@@ -138,7 +138,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
     }
     folder = Path(app.__path__[0])
     sources = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")}
-    shows_errors = re.compile(r"\b(words_of|error_message|error_remedy|format_error)\(")
+    shows_errors = re.compile(r"\b(message_text|error_message|error_remedy|format_error)\(")
     without = {name for name, text in sources.items() if shows_errors.search(text) and "CopyReportButton" not in text}
     assert without == set(exceptions)
 

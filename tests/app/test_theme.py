@@ -25,7 +25,7 @@ from pytestqt.qtbot import QtBot
 from studio import paths
 from studio.app.actions import SPECS
 from studio.app.theme.appearance import Appearance, apply_theme
-from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, mixed, palette_of, theme_colors
+from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, make_palette, mixed, theme_colors
 from studio.app.theme.fonts import TextSize, interface_font, text_font
 from studio.app.theme.icons import icon
 from studio.app.theme.style_sheet import style_sheet
@@ -88,7 +88,7 @@ def test_waveforms_and_focus_rings_stand_out_from_their_ground(colors: ThemeColo
 def test_a_selected_row_is_a_tint_of_the_accent(colors: ThemeColors) -> None:
     tints = {mixed(colors.accent, colors.surface, share / 100) for share in range(14, 21)}
     assert colors.selection in tints
-    palette = palette_of(colors)
+    palette = make_palette(colors)
     assert palette.color(QPalette.ColorRole.Highlight).name() == colors.selection
     assert palette.color(QPalette.ColorRole.HighlightedText).name() == colors.ink
 
@@ -103,7 +103,7 @@ def test_voice_colours_are_readable(colors: ThemeColors, voices: tuple[str, ...]
 
 @BOTH
 def test_the_initial_of_a_voice_is_readable(colors: ThemeColors, qapp: Any) -> None:
-    palette = palette_of(colors)
+    palette = make_palette(colors)
     for number in range(50):
         name = f"Voice {number}"
         assert contrast(voice_color(name, palette).name(), voice_ground(name, palette).name()) >= 4.5
@@ -146,8 +146,8 @@ def test_chinese_text_has_a_font_and_latin_text_keeps_its_own(qapp: QApplication
 
 
 def test_a_palette_identifies_its_theme(qapp: Any) -> None:
-    assert theme_colors(palette_of(DARK)) is DARK
-    assert theme_colors(palette_of(LIGHT)) is LIGHT
+    assert theme_colors(make_palette(DARK)) is DARK
+    assert theme_colors(make_palette(LIGHT)) is LIGHT
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def translations() -> ModuleType:
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
 def test_every_text_is_translated_and_compiled(translations: ModuleType, language: str) -> None:
-    assert translations.faults_of(language) == []
+    assert translations.find_faults(language) == []
 
 
 @pytest.fixture

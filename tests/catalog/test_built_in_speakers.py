@@ -11,7 +11,7 @@ import torch
 
 from studio import paths
 from studio.catalog import built_in_speakers
-from studio.catalog.built_in_speakers import installed_speakers, speakers_of
+from studio.catalog.built_in_speakers import installed_speakers, list_speakers
 from studio.errors import CannotWrite, VoiceExists
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice import Voice
@@ -53,7 +53,7 @@ def named(voices: list[Voice]) -> dict[str, tuple[str, ...]]:
 
 def test_a_speaker_has_language_model_and_generation(models: Path) -> None:
     install(models, "CosyVoice-300M-SFT", {"中文女": 1.0, "粤语女": 2.0, "韩语女": 3.0, "Bob": 4.0})
-    voices = speakers_of(models / "CosyVoice-300M-SFT")
+    voices = list_speakers(models / "CosyVoice-300M-SFT")
     assert [(voice.name, voice.language) for voice in voices] == [
         ("中文女", "zh"),
         ("粤语女", "yue"),

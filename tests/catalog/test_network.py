@@ -11,7 +11,7 @@ import pytest
 
 from studio.catalog.network import RetryPolicy, retry_after, unreachable
 from studio.catalog.progress import Phase, Progress, SpeedMeter
-from studio.catalog.sources import SourceKind, endpoint_of
+from studio.catalog.sources import SourceKind, choose_endpoint
 from studio.errors import UnusableSetting
 
 
@@ -88,10 +88,10 @@ def test_an_untrusted_certificate_is_reported() -> None:
 
 def test_the_endpoint_is_chosen_or_from_the_environment_or_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert endpoint_of(SourceKind.HUGGING_FACE) == "https://huggingface.co"
+    assert choose_endpoint(SourceKind.HUGGING_FACE) == "https://huggingface.co"
     monkeypatch.setenv("HF_ENDPOINT", "https://hf-mirror.com/")
-    assert endpoint_of(SourceKind.HUGGING_FACE) == "https://hf-mirror.com"
-    assert endpoint_of(SourceKind.HUGGING_FACE, "http://localhost:8080/hf") == "http://localhost:8080/hf"
+    assert choose_endpoint(SourceKind.HUGGING_FACE) == "https://hf-mirror.com"
+    assert choose_endpoint(SourceKind.HUGGING_FACE, "http://localhost:8080/hf") == "http://localhost:8080/hf"
     for wrong in ("modelscope", "http://[::1", "http://mirror:port", "http://mirror:99999", "http://my mirror"):
         with pytest.raises(UnusableSetting):
-            endpoint_of(SourceKind.MODEL_SCOPE, wrong)
+            choose_endpoint(SourceKind.MODEL_SCOPE, wrong)

@@ -37,7 +37,7 @@ def parse(*words: str) -> argparse.Namespace:
     return arguments
 
 
-def settings_of(*words: str) -> ExportSettings:
+def make_export_settings(*words: str) -> ExportSettings:
     return chosen_settings(parse(*words), "story", **COMMON)
 
 
@@ -55,15 +55,17 @@ def test_a_command_shows_few_options(timbre: Terminal, command: str, most: int) 
 def test_a_preset_is_the_same_as_in_the_window(preset: ExportPreset) -> None:
     values = {setting: setting.default for setting in EXPORT_OPTIONS} | preset.values
     in_window = export_settings(values, joined_name="story", project_name="story", replaces_files=False, **COMMON)
-    assert settings_of("--for", preset.name) == in_window
+    assert make_export_settings("--for", preset.name) == in_window
 
 
 def test_options_take_precedence_over_the_preset() -> None:
-    settings = settings_of("--for", "podcast", "--lufs", "-19", "--rate", "48000", "--files", "lines", "joined")
+    settings = make_export_settings(
+        "--for", "podcast", "--lufs", "-19", "--rate", "48000", "--files", "lines", "joined"
+    )
     assert settings.loudness is not None
     assert (settings.loudness.lufs, settings.sample_rate, settings.has_line_files) == (-19, 48_000, True)
     assert settings.encoding.name == "mp3-192"
-    lines = settings_of("--for", "audiobook", "--files", "lines")
+    lines = make_export_settings("--for", "audiobook", "--files", "lines")
     assert (lines.standard, lines.has_audiobook) == (None, False), "a standard is for joined files"
 
 
@@ -79,15 +81,15 @@ def test_a_file_name_as_output_means_one_file(tmp_path: Path, name: str, encodin
 
 
 def test_characters_and_languages_are_exported_at_their_times() -> None:
-    settings = settings_of("--files", "characters")
+    settings = make_export_settings("--files", "characters")
     assert (settings.joined_per, settings.at_times, settings.has_line_files) == (FilePer.CHARACTER, True, False)
 
 
 def test_subtitles_with_the_times_of_words() -> None:
-    settings = settings_of("--subtitles", "srt-words", "json")
+    settings = make_export_settings("--subtitles", "srt-words", "json")
     assert settings.subtitles == {SubtitleFormat.SRT, SubtitleFormat.JSON}
     assert settings.subtitles_have_words
-    assert not settings_of("--subtitles", "srt").subtitles_have_words
+    assert not make_export_settings("--subtitles", "srt").subtitles_have_words
 
 
 def test_lines_are_fitted_within_the_limits_of_the_settings(timbre: Terminal) -> None:
@@ -111,11 +113,11 @@ OLD_AND_NEW = [
 
 @pytest.mark.parametrize(("old", "new"), OLD_AND_NEW, ids=" ".join)
 def test_options_of_the_version_before_still_work(old: tuple[str, ...], new: tuple[str, ...]) -> None:
-    assert settings_of(*old) == settings_of(*new)
+    assert make_export_settings(*old) == make_export_settings(*new)
 
 
 def test_other_options_of_the_version_before_still_work(tmp_path: Path) -> None:
-    settings = settings_of("--joined-only", "--trim", "--room-tone", "room.wav", "--standard", "acx")
+    settings = make_export_settings("--joined-only", "--trim", "--room-tone", "room.wav", "--standard", "acx")
     assert (settings.is_trimmed, settings.room_tone, settings.standard) == (True, Path("room.wav"), ACX)
     cover = tmp_path / "cover.jpg"
     cover.write_bytes(b"\xff\xd8\xff")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from frozen import notices
-from frozen.notices import Component, Incomplete, Owners, as_text, component_of, main, text_of
+from frozen.notices import Component, Incomplete, Owners, as_text, describe_component, licence_text, main
 from frozen.vendored import VENDORED, vendored
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -47,7 +47,7 @@ def entry(tmp_path: Path, name: str) -> dict[str, str]:
 
 
 def test_the_text_a_package_brings_is_taken(package: Package) -> None:
-    found = component_of(package("nice", licence="Be nice."))
+    found = describe_component(package("nice", licence="Be nice."))
     assert (found.name, found.version, found.licence) == ("nice", "1.0", "MIT")
     assert found.texts == [("LICENSE.txt", "Be nice.")]
 
@@ -62,7 +62,7 @@ def test_the_text_a_package_brings_is_taken(package: Package) -> None:
     ],
 )
 def test_a_package_that_only_names_its_licence_gets_the_text(package: Package, said: str, licence: str) -> None:
-    found = component_of(package("terse", said))
+    found = describe_component(package("terse", said))
     assert found.licence == licence
     assert all(len(text) > 500 for _, text in found.texts)
     assert found.texts
@@ -107,7 +107,7 @@ def test_every_text_that_is_named_is_here() -> None:
     for library in VENDORED:
         assert library.texts or library.told_by, library.name
         for name in library.texts:
-            assert len(text_of(name)) > 500
+            assert len(licence_text(name)) > 500
     assert vendored("libavcodec-5e6b81c2.so.62.28.102") is not None
     assert vendored("libtorch_python.so") is None
 

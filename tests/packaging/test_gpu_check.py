@@ -18,7 +18,7 @@ import pytest
 from measurements.gpu.json_process import ProcessLost
 from measurements.gpu.material import official_cuts
 from measurements.gpu.official import OfficialProcess, Whereabouts
-from measurements.gpu.our_side import material_of
+from measurements.gpu.our_side import make_material
 from measurements.gpu.plan import QUICK_PARTS
 from measurements.gpu.ratios import ROWS, Row, compare
 from measurements.gpu.whole_requests import PeakMemory, taken_bytes
@@ -186,7 +186,7 @@ def test_packages_that_are_missing_are_named_at_once(
 
 def started(reference: Path, official: Whereabouts, log: Path) -> OfficialProcess:
     model = reference / "cosyvoice3" / "checkpoint"
-    return OfficialProcess(official, model, "cosyvoice3", material_of(open_checkpoint(model)), is_half=False, log=log)
+    return OfficialProcess(official, model, "cosyvoice3", make_material(open_checkpoint(model)), is_half=False, log=log)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import run
 from packaging.specifiers import SpecifierSet
 from set_up.checks import run_checks
 from set_up.environment import Environment
-from set_up.install import environment_of, wanted_stamp
+from set_up.install import find_environment, wanted_stamp
 from set_up.machine import Machine
 from set_up_fakes import QuietProgress
 
@@ -196,7 +196,7 @@ def test_a_ready_environment_starts_the_program_at_once_and_silently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TIMBRE_ENVIRONMENT", str(tmp_path))
-    environment = environment_of(RUN.parents[1])
+    environment = find_environment(RUN.parents[1])
     environment.python.parent.mkdir()
     environment.python.touch()
     environment.program("timbre").write_text('#!/bin/sh\necho "[$*]"\nexit 7\n')

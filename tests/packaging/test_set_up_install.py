@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from set_up.environment import Environment
 from set_up.failure import SetUpFailed
-from set_up.install import Installer, environment_of, wanted_stamp
+from set_up.install import Installer, find_environment, wanted_stamp
 from set_up.launch import _extras_for
 from set_up.libraries import AptGet
 from set_up.machine import Machine, NvidiaDriver
@@ -238,6 +238,6 @@ def test_an_unwritable_folder_is_an_error_message(set_up: SetUp) -> None:
 
 def test_developers_may_keep_the_environment_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TIMBRE_ENVIRONMENT", raising=False)
-    assert environment_of(tmp_path).folder == tmp_path / ".venv"
+    assert find_environment(tmp_path).folder == tmp_path / ".venv"
     monkeypatch.setenv("TIMBRE_ENVIRONMENT", str(tmp_path / "elsewhere"))
-    assert environment_of(tmp_path).folder == tmp_path / "elsewhere"
+    assert find_environment(tmp_path).folder == tmp_path / "elsewhere"

@@ -21,10 +21,10 @@ from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import (
     MAX_ROWS,
     Field,
+    choose_mapping,
     lines_of_table,
-    mapping_of,
     read_csv,
-    sheets_of,
+    read_sheets,
     style_named,
 )
 from studio.project.importing.word import read_word
@@ -233,7 +233,7 @@ def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
 
 def lines_of(text: str) -> tuple[Line, ...]:
     table = read_csv(text, "a.csv")
-    return lines_of_table(table, mapping_of(table), "a.csv").lines
+    return lines_of_table(table, choose_mapping(table), "a.csv").lines
 
 
 def test_a_table_sets_voice_style_and_file_name() -> None:
@@ -278,7 +278,7 @@ def test_folders_in_the_file_column_are_kept_inside_the_export_folder(cell: str,
 )
 def test_columns_are_recognised_by_name(names: str, mapping: dict[str, int]) -> None:
     table = read_csv(f"{names}\n", "a.csv")
-    assert {field.value: at for field, at in mapping_of(table).items()} == mapping
+    assert {field.value: at for field, at in choose_mapping(table).items()} == mapping
 
 
 def test_another_mapping_can_be_chosen_and_unused_columns_are_named() -> None:
@@ -302,17 +302,17 @@ def test_an_excel_workbook_is_read_by_sheets() -> None:
     workbook.create_sheet("Empty")
     output = io.BytesIO()
     workbook.save(output)
-    (table,) = sheets_of(output.getvalue(), "a.xlsx").values()
+    (table,) = read_sheets(output.getvalue(), "a.xlsx").values()
     assert table.columns == ("Text", "Take", "Day")
     assert table.rows[0] == ("Hello", "3", "2026-01-02")
     assert table.numbers[0] == 3
-    assert [line.text for line in lines_of_table(table, mapping_of(table), "a.xlsx").lines] == ["Hello"]
+    assert [line.text for line in lines_of_table(table, choose_mapping(table), "a.xlsx").lines] == ["Hello"]
 
 
 def test_a_damaged_workbook_is_an_error() -> None:
     for content in (b"", b"no zip", docx("<w:p/>")):
         with pytest.raises(UnreadableScript, match=r"a\.xlsx is not a readable Excel workbook"):
-            sheets_of(content, "a.xlsx")
+            read_sheets(content, "a.xlsx")
 
 
 @pytest.mark.slow

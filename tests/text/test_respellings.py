@@ -10,7 +10,7 @@ import pytest
 from studio import paths
 from studio.errors import DamagedModelFile
 from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.respellings import RESPELLINGS_FILE, Respellings, words_of
+from studio.text.respellings import RESPELLINGS_FILE, Respellings, find_words
 from studio.text.spoken import Part, text_tokens
 from studio.text.tokenizer import TextTokenizer
 
@@ -27,7 +27,7 @@ def test_unlisted_words_are_lowercased() -> None:
 
 def test_words_of_returns_the_range_of_each_word() -> None:
     text = "Well, don't – a 2nd time"
-    assert [text[begin:end] for begin, end in words_of(text)] == ["Well", "don't", "a", "nd", "time"]
+    assert [text[begin:end] for begin, end in find_words(text)] == ["Well", "don't", "a", "nd", "time"]
 
 
 def test_comments_and_blank_lines_are_skipped(tmp_path: Path) -> None:

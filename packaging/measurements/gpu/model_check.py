@@ -28,7 +28,7 @@ import torch
 from measurements.gpu.candidates import Entry, Exam, described, fastest, forget
 from measurements.gpu.json_process import ProcessLost
 from measurements.gpu.official import OfficialProcess, Whereabouts
-from measurements.gpu.our_side import OurSide, material_of
+from measurements.gpu.our_side import OurSide, make_material
 from measurements.gpu.quick import SMALL as SMALL_PARTS
 from measurements.gpu.quick import QuickCheck, Sizes
 from measurements.gpu.ratios import ROWS, compare, small
@@ -203,7 +203,7 @@ class ModelCheck:
             self._let_go()
             stages = self._exam.opened_by_name(names)
             checkpoint = self._subject.checkpoint
-            side = OurSide(stages, checkpoint, self.place, material_of(checkpoint))
+            side = OurSide(stages, checkpoint, self.place, make_material(checkpoint))
             side.warm()
             self._stages = names, side
         return self._stages[1]
@@ -236,7 +236,7 @@ class ModelCheck:
             where,
             self.folder,
             checkpoint.generation.name,
-            material_of(checkpoint),
+            make_material(checkpoint),
             is_half=precision != "float32",
             log=self.scratch / f"official-{self.folder.name}-{precision}.log",
         )

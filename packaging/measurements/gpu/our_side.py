@@ -33,7 +33,7 @@ _END_OF_INSTRUCTION = "<|endofprompt|>"
 _INSTRUCTION = f"You are a helpful assistant.{_END_OF_INSTRUCTION}"
 
 
-def material_of(checkpoint: Checkpoint) -> Material:
+def make_material(checkpoint: Checkpoint) -> Material:
     """Return the material for ``checkpoint``; CosyVoice3 requires the token that ends an instruction."""
     instruction: tuple[int, ...] = ()
     if checkpoint.generation.name == "cosyvoice3":

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.translation import join_sentences
@@ -114,7 +114,7 @@ class ReviewController(QObject):
 
         run_in_background(
             self,
-            partial(write_report, path, self._session.editor.project, title, words_of),
+            partial(write_report, path, self._session.editor.project, title, message_text),
             done=lambda _: self.message.emit(self.tr("Report saved: {file}").format(file=path.name)),
             failed=self.failed.emit,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.theme.colors import ThemeColors
 from studio.project.takes import Take
 from studio.take_checks.records import TakeCheck, Verdict
@@ -34,7 +34,7 @@ class VerdictMark:
         }[self.verdict]
 
 
-def mark_of(take: Take | None) -> VerdictMark | None:
+def verdict_mark(take: Take | None) -> VerdictMark | None:
     """Return the mark of a take, or None if it has not been checked."""
     return None if take is None or take.check is None else _mark(take.check, is_kept=take.is_kept)
 
@@ -45,9 +45,9 @@ def _mark(check: TakeCheck, *, is_kept: bool) -> VerdictMark:
     is_accepted = check.verdict in (Verdict.DOUBTFUL, Verdict.BAD) and (check.is_accepted or is_kept)
     shown = TakeCheck(check.verdict, is_accepted=is_accepted)
     return VerdictMark(
-        words_of(verdict_name(shown)),
+        message_text(verdict_name(shown)),
         "verdict-accepted" if is_accepted else f"verdict-{check.verdict.value}",
-        words_of(reason(check)),
+        message_text(reason(check)),
         check.verdict,
         is_accepted,
     )

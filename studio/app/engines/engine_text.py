@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases
 from studio.engines.ladder import why_not
 from studio.engines.overview import CandidateView, EngineStatus, StageView, Status
@@ -147,7 +147,7 @@ def kept_text(view: CandidateView) -> str:
 def reason_text(view: CandidateView, stage: StageView) -> str:
     """Return why this engine is not used."""
     used = stage.choice if stage.switches_at_next_line else stage.current
-    return words_of(why_not(view, used))
+    return message_text(why_not(view, used))
 
 
 def trial_text(overview: EngineStatus) -> str:
@@ -193,7 +193,7 @@ def disk_text(overview: EngineStatus) -> str:
 
 
 def note_text(overview: EngineStatus) -> str:
-    return "\n".join(words_of(note) for note in overview.notes)
+    return "\n".join(message_text(note) for note in overview.notes)
 
 
 def figure(value: float) -> str:

@@ -21,8 +21,8 @@ from studio.app.export_dialog.export_options import (
     check_export,
     default_folder,
     lines_of_script,
+    make_export_settings,
     preview_names,
-    settings_of,
     with_folder,
 )
 from studio.app.export_dialog.findings_list import FindingsList
@@ -150,7 +150,9 @@ class ExportDialog(QDialog):
         )
 
     def _export_settings(self) -> ExportSettings:
-        return settings_of(self._project, self._choices(), provenance=self._provenance, style_names=self._style_names)
+        return make_export_settings(
+            self._project, self._choices(), provenance=self._provenance, style_names=self._style_names
+        )
 
     def _assemble(self) -> None:
         body = QWidget()

@@ -49,7 +49,7 @@ class FormChoices:
     replaces_files: bool = False
 
 
-def settings_of(
+def make_export_settings(
     project: Project, choices: FormChoices, *, provenance: Provenance, style_names: Mapping[str, str]
 ) -> ExportSettings:
     """Return the settings of an export of ``project``. Raise ``UnusableSetting``."""

@@ -18,7 +18,7 @@ from studio.app.export_dialog.export_options import (
     ExportOrder,
     FormChoices,
     lines_of_script,
-    settings_of,
+    make_export_settings,
 )
 from studio.errors import StudioError
 from studio.export.presets import EXPORT_OPTIONS
@@ -50,7 +50,7 @@ class InterruptedExport:
     choices: FormChoices
     replaceable: frozenset[PurePosixPath]
 
-    def is_of(self, project: Project) -> bool:
+    def belongs_to(self, project: Project) -> bool:
         return not set(self.scripts).isdisjoint(origin_of_project(project).scripts)
 
     def order(self, project: Project, provenance: Provenance, style_names: Mapping[str, str]) -> ExportOrder | None:
@@ -60,7 +60,7 @@ class InterruptedExport:
         """
         wanted = set(self.line_ids)
         lines = tuple(line for line in lines_of_script(project) if line.id in wanted)
-        settings = settings_of(project, self.choices, provenance=provenance, style_names=style_names)
+        settings = make_export_settings(project, self.choices, provenance=provenance, style_names=style_names)
         dictionary = project.dictionary_in_force
         order = ExportOrder(project, lines, dictionary, self.folder, settings, self.replaceable, self.choices)
         return order if lines else None

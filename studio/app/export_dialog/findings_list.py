@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QPushButton, QWidget
 
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.export_dialog.export_options import ExportCheck
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
@@ -67,7 +67,7 @@ class FindingsList(QWidget):
         return [self.list.item(row).text() for row in range(self.list.count())]
 
     def _text(self, finding: Finding) -> str:
-        words = words_of(finding.message)
+        words = message_text(finding.message)
         numbers = finding.line_numbers
         if not numbers:
             return words

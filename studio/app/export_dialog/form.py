@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio import settings as declared
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
 from studio.app.widgets.controls import in_column
@@ -62,7 +62,7 @@ class ExportForm(QWidget):
         self.preset.setAccessibleName(self.tr("Preset"))
         self.preset.addItem(self.tr("Custom"), None)
         for preset in PRESETS:
-            self.preset.addItem(words_of(preset.title), preset)
+            self.preset.addItem(message_text(preset.title), preset)
         self.folder_row = QWidget()  # shown above the form, where there is space for a long path
         folder_rows = QFormLayout(self.folder_row)
         folder_rows.setContentsMargins(0, 0, 0, 0)

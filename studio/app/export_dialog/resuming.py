@@ -57,7 +57,7 @@ class ExportResuming(QObject):
     def _offer(self) -> None:
         project = self._session.editor.project
         awaited, self._awaited = self._awaited, None
-        of_script = next((each for each in self._interrupted if each.is_of(project)), None)
+        of_script = next((each for each in self._interrupted if each.belongs_to(project)), None)
         if of_script is not None and awaited is of_script:
             self._continue(of_script)
         elif of_script is not None:
@@ -68,7 +68,7 @@ class ExportResuming(QObject):
                 self._show_offer(each)
 
     def _show_offer(self, interrupted: InterruptedExport) -> None:
-        is_open = interrupted.is_of(self._session.editor.project)
+        is_open = interrupted.belongs_to(self._session.editor.project)
         sentences = [self.tr("The export of “{name}” was interrupted.").format(name=interrupted.name)]
         if is_open:
             project = self._session.editor.project
@@ -107,7 +107,7 @@ class ExportResuming(QObject):
     def _on_started(self, task: ExportTask) -> None:
         """Forget an interrupted export of the same script to the same folder, which this one replaces."""
         project, folder = task.order.project, task.order.folder
-        self._forget([each for each in self._interrupted if each.folder == folder and each.is_of(project)])
+        self._forget([each for each in self._interrupted if each.folder == folder and each.belongs_to(project)])
 
     def _forget(self, forgotten: Sequence[InterruptedExport]) -> None:
         if not forgotten:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.background import run_in_background
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.importing.column_table import ColumnTable
 from studio.app.translation import join_phrases
 from studio.app.widgets.controls import text_label
@@ -33,7 +33,7 @@ from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
-from studio.project.importing.tables import mapping_of
+from studio.project.importing.tables import choose_mapping
 from studio.project.lines import Heading, Line
 from studio.project.splitting import SplitMode
 from studio.voices.voice import name_key
@@ -113,7 +113,7 @@ class ImportPage(QDialog):
     def _show_sheet(self) -> None:
         table = self._file.tables.get(self.sheets.currentText())
         if table is not None:
-            self.columns.show_table(table, mapping_of(table))
+            self.columns.show_table(table, choose_mapping(table))
 
     def _on_sheet(self) -> None:
         self._show_sheet()
@@ -175,7 +175,7 @@ class ImportPage(QDialog):
             parts.append(self.tr("%n character(s)", "", len(characters)))
         if num_chapters:
             parts.append(self.tr("%n chapter(s)", "", num_chapters))
-        rows = [join_phrases(tuple(parts)), *map(words_of, imported.notices)]
+        rows = [join_phrases(tuple(parts)), *map(message_text, imported.notices)]
         if imported.title:
             rows.insert(0, f"{imported.title}, {imported.author}" if imported.author else imported.title)
         return "\n".join(rows)

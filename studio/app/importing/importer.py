@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from studio.app.background import run_in_thread
-from studio.app.error_text import words_of
+from studio.app.error_text import message_text
 from studio.app.importing.import_page import ImportPage, has_choices
 from studio.app.session import Session
 from studio.app.widgets.dialogs import ask
@@ -72,7 +72,7 @@ class ScriptImporter(QObject):
             changes.append(RenameProject(name))
         self.script_read.emit(list(lines), changes)
         if imported.notices:
-            self.noticed.emit("\n".join(map(words_of, imported.notices)))
+            self.noticed.emit("\n".join(map(message_text, imported.notices)))
         if uncast := uncast_characters(lines, voices):
             self.cast_wanted.emit(uncast)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
-from studio.app.checking.verdicts import VerdictMark, mark_of
+from studio.app.checking.verdicts import VerdictMark, verdict_mark
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.translation import join_phrases
@@ -72,7 +72,7 @@ def take_rows(project: Project, line_id: str) -> tuple[TakeRow, ...]:
             take.parameters.speed * project.edits_of(take).speed,
             can_stretch(take, line),
             compare_take(project, take),
-            mark_of(take),
+            verdict_mark(take),
             ranks.get(take.id),
         )
         for take in takes

@@ -24,7 +24,7 @@ _COLUMNS = ("Character", "Voice", "Style", "Text", "File")
 _OWN_MAPPING = {Field.CHARACTER: 0, Field.VOICE: 1, Field.STYLE: 2, Field.TEXT: 3, Field.FILE_NAME: 4}
 
 
-def mime_of(lines: Sequence[Line], style_text: Callable[[LineStyle], str]) -> QMimeData:
+def make_mime_data(lines: Sequence[Line], style_text: Callable[[LineStyle], str]) -> QMimeData:
     """Return ``lines`` without their takes. ``style_text`` returns the name of a style."""
     rows = [
         (line.character or "", line.voice or "", style_text(line.style), line.text, line.file_name or "")

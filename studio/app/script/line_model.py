@@ -14,11 +14,11 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from studio.app.checking.verdicts import VerdictMark, mark_of
+from studio.app.checking.verdicts import VerdictMark, verdict_mark
 from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
 from studio.app.script.line_statuses import LineStatusStore, odd_length_warning
-from studio.app.script.outline import LengthCache, Section, seconds_of, sections_of
+from studio.app.script.outline import LengthCache, Section, find_sections, seconds_of
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.row_words import slot_fit, time_text
 from studio.app.widgets.painting_guard import paints_safely
@@ -123,7 +123,7 @@ class LineModel(QAbstractTableModel):
     def sections(self) -> list[Section]:
         """Chapters and scenes in their order."""
         if self._sections is None or self._sections[0] is not self._script:
-            self._sections = (self._script, sections_of(self._script, self._lengths))
+            self._sections = (self._script, find_sections(self._script, self._lengths))
         return self._sections[1]
 
     @property
@@ -371,7 +371,7 @@ class LineModel(QAbstractTableModel):
 
     def verdict_of(self, line: Line) -> VerdictMark | None:
         """Return the verdict on the chosen take, or None if it was not checked."""
-        return mark_of(self._chosen_take(line))
+        return verdict_mark(self._chosen_take(line))
 
     @property
     def has_verdicts(self) -> bool:

@@ -26,7 +26,7 @@ from studio.app.script.manuscript_layout import (
     ManuscriptLayouts,
     RowKind,
     RowLayout,
-    kind_of,
+    row_kind,
 )
 from studio.app.script.row_words import SlotFit
 from studio.app.script.style_list import StyleList
@@ -71,7 +71,7 @@ class ManuscriptDelegate(TextDelegate):
         self._voices = voices
 
     def row_layout(self, line: Line) -> RowLayout:
-        return self.layouts.row(line, self._styles.label(line.style) if kind_of(line) is RowKind.SPOKEN else "")
+        return self.layouts.row(line, self._styles.label(line.style) if row_kind(line) is RowKind.SPOKEN else "")
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
         if self.is_compact:
@@ -88,7 +88,7 @@ class ManuscriptDelegate(TextDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(option.rect.topLeft())
-        row, kind, colors = self.row_layout(line), kind_of(line), theme_colors(option.palette)
+        row, kind, colors = self.row_layout(line), row_kind(line), theme_colors(option.palette)
         self._paint_text(painter, option, index, kind, row)
         if kind.is_heading:
             self._paint_heading(painter, option, index, line, row)
@@ -270,7 +270,7 @@ class ManuscriptDelegate(TextDelegate):
         return True
 
     def _tool_tip(self, line: Line, index: Index, place: QPoint) -> str:
-        row, kind, columns = self.row_layout(line), kind_of(line), self.layouts.columns
+        row, kind, columns = self.row_layout(line), row_kind(line), self.layouts.columns
         if kind is RowKind.SPOKEN and place.x() < columns.text_left:
             words = self._voices.missing_words(line) if self._voices.is_missing(line) else line.voice
             words = words or self.tr("No voice")
@@ -293,7 +293,7 @@ class ManuscriptDelegate(TextDelegate):
     def make_field(self, parent: QWidget, index: Index) -> TextField:
         if self.is_compact:
             return super().make_field(parent, index)
-        kind = kind_of(index.data(LINE_ROLE))
+        kind = row_kind(index.data(LINE_ROLE))
         field = TextField(self._styles, parent, pitch=self.layouts.pitch(kind))
         field.setFont(self.layouts.fonts[kind])
         field.mark_saved()  # setting the font counts as a change of the document
@@ -305,7 +305,7 @@ class ManuscriptDelegate(TextDelegate):
             return
         assert isinstance(editor, TextField)
         line: Line = index.data(LINE_ROLE)
-        row, kind = self.row_layout(line), kind_of(line)
+        row, kind = self.row_layout(line), row_kind(line)
         cell: QRect = option.rect
         left, width = self.layouts.text_left(kind), self.layouts.text_width(kind)
         editor.fit(QRect(cell.left() + left, cell.top() + row.text_top, width, round(row.text_height)))

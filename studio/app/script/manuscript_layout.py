@@ -45,7 +45,7 @@ class RowKind(Enum):
         return self in (RowKind.CHAPTER, RowKind.SCENE)
 
 
-def kind_of(line: Line) -> RowKind:
+def row_kind(line: Line) -> RowKind:
     if line.heading is Heading.CHAPTER:
         return RowKind.CHAPTER
     if line.heading is Heading.SCENE:
@@ -154,14 +154,14 @@ class ManuscriptLayouts:
 
     def estimated_height(self, line: Line) -> int:
         """Return a height without laying out the text."""
-        kind = kind_of(line)
+        kind = row_kind(line)
         wide = 0 if line.text.isascii() else sum(letter > "\u2e80" for letter in line.text)
         letters = self.columns.text_width / max(1.0, self._letter_width)
         num_rows = math.ceil((len(line.text) + wide) / max(1.0, letters)) or 1
         return round(num_rows * self._pitches[kind]) + sum(_paddings(kind))
 
     def row(self, line: Line, chip_words: str) -> RowLayout:
-        kind = kind_of(line)
+        kind = row_kind(line)
         key = (kind, line.text, chip_words, bool(line.note))
         found = self._rows.get(key)
         if found is None:
@@ -172,7 +172,7 @@ class ManuscriptLayouts:
 
     def text(self, line: Line) -> QTextLayout:
         """Return the text of a line, wrapped and spread to the line height."""
-        kind = kind_of(line)
+        kind = row_kind(line)
         key = (kind, line.text)
         found = self._texts.get(key)
         if found is None:

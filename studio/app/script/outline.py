@@ -38,7 +38,7 @@ class LengthCache:
         return [known[line.id][2] for line in script.lines]
 
 
-def sections_of(script: Script, cache: LengthCache | None = None) -> list[Section]:
+def find_sections(script: Script, cache: LengthCache | None = None) -> list[Section]:
     """Return the chapters and scenes in their order. ``cache`` is reused for successive versions of a script."""
     lines = script.lines
     rows = [row for row, line in enumerate(lines) if line.heading is not Heading.NONE]

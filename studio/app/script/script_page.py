@@ -161,11 +161,11 @@ class ScriptPage(QWidget):
 
     def copy(self) -> None:
         """Copy the selected lines to the clipboard."""
-        from studio.app.script.clipboard import mime_of  # noqa: PLC0415 - after the first paint
+        from studio.app.script.clipboard import make_mime_data  # noqa: PLC0415 - after the first paint
 
         self.view.commit_text()
         if lines := self.selected_lines:
-            QGuiApplication.clipboard().setMimeData(mime_of(lines, self._style_text))
+            QGuiApplication.clipboard().setMimeData(make_mime_data(lines, self._style_text))
             self.message.emit(self.tr("%n line(s) copied", "", len(lines)))
 
     def cut(self) -> None:

@@ -44,7 +44,7 @@ class Excerpt:
         return start, num_units(self.text[first - before : max(first, last) - before])
 
 
-def excerpt_of(text: str, font: QFont, width: float, num_lines: int, match: Match | None) -> Excerpt:
+def make_excerpt(text: str, font: QFont, width: float, num_lines: int, match: Match | None) -> Excerpt:
     """Return the part of ``text`` that fits into ``num_lines`` of ``width``: its start, or the part around ``match``."""
     starts = [0]
     if match is not None:
@@ -75,7 +75,7 @@ def paint_highlighted(
 ) -> None:
     """Paint ``text`` elided so that ``current`` is visible, with highlighted ``matches`` and ``looks``."""
     num_lines = max(1, int(area.height() // QFontMetricsF(font).lineSpacing()))
-    excerpt = excerpt_of(text, font, area.width(), num_lines, current)
+    excerpt = make_excerpt(text, font, area.width(), num_lines, current)
     looks = [*looks, *_match_looks(matches, current, palette, is_selected=is_selected)]
     layout = lay_out(excerpt.text, font, area.width(), _formats(excerpt, looks), num_lines)
     ink = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text

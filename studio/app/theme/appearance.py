@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from studio.app.theme.colors import DARK, LIGHT, palette_of
+from studio.app.theme.colors import DARK, LIGHT, make_palette
 from studio.app.theme.fonts import interface_font
 from studio.app.theme.style_sheet import style_sheet
 
@@ -29,5 +29,5 @@ def apply_theme(application: QApplication, appearance: Appearance) -> None:
     colors = DARK if is_dark else LIGHT
     application.setStyle("Fusion")
     application.setFont(interface_font())
-    application.setPalette(palette_of(colors))
+    application.setPalette(make_palette(colors))
     application.setStyleSheet(style_sheet(colors, is_dark=is_dark))

@@ -79,7 +79,7 @@ def is_dark(palette: QPalette) -> bool:
     return palette.color(QPalette.ColorRole.Base).lightness() < 128
 
 
-def palette_of(colors: ThemeColors) -> QPalette:
+def make_palette(colors: ThemeColors) -> QPalette:
     role = QPalette.ColorRole
     palette = QPalette()
     for where, colour in {

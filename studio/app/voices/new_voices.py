@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from studio.app.background import run_in_thread
-from studio.app.voices.voice_text import language_of
+from studio.app.voices.voice_text import guess_language
 from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
@@ -109,7 +109,7 @@ def create_from_files(
         try:
             suggestion = suggest_from_file(path, fallback_name)
             name = library.unique_name(suggestion.name)
-            language = language_of(suggestion.transcript) or None
+            language = guess_language(suggestion.transcript) or None
             details = VoiceDetails(name, suggestion.transcript or None, language=language)
             created.voices.append(library.add_sound(suggestion.clip(), details).voice)
         except StudioError as error:

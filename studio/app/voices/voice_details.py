@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from studio.app.background import run_in_background
 from studio.app.voices.transcript_comparison import Transcribe, TranscriptComparison
 from studio.app.voices.voice_items import read_clip
-from studio.app.voices.voice_text import LANGUAGE_NAMES, language_name, language_of
+from studio.app.voices.voice_text import LANGUAGE_NAMES, guess_language, language_name
 from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -88,7 +88,7 @@ class DetailsForm(QWidget):
         self.name.setText(details.name)
         self._has_chosen_language = details.language is not None
         self.transcript.setPlainText(transcript)
-        self._show_language(details.language or language_of(transcript))
+        self._show_language(details.language or guess_language(transcript))
         self._notes.setText(details.notes)
         self._consent.setChecked(bool(consent))
         self._consent_by.setText(consent.by)
@@ -138,7 +138,7 @@ class DetailsForm(QWidget):
     def _on_transcript_changed(self) -> None:
         self._show_mode()
         if not self._has_chosen_language:
-            self._show_language(language_of(self.transcript.toPlainText()))
+            self._show_language(guess_language(self.transcript.toPlainText()))
 
     def _on_language_chosen(self) -> None:
         self._has_chosen_language = bool(self._language.currentData())

@@ -59,7 +59,7 @@ def language_name(code: str | None) -> str:
     return QCoreApplication.translate("Languages", LANGUAGE_NAMES[code]) if code in LANGUAGE_NAMES else code
 
 
-def language_of(transcript: str) -> str:
+def guess_language(transcript: str) -> str:
     """Guess the language code of ``transcript``. It is empty if the transcript contains no letters."""
     return detect_language(transcript).value if any(letter.isalpha() for letter in transcript) else ""
 

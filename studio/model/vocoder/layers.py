@@ -1,7 +1,7 @@
 """Layers of both vocoders, Fourier transforms included, and the past columns that they need in the next chunk.
 
 The transforms equal ``torch.stft`` and ``torch.istft`` (periodic Hann window, centred, reflected ends) for a hop of a
-quarter window. Decision: convolutions with fixed kernels. Reason: an FFT does not pay for a window of 16 samples,
+quarter window. Decision: convolutions with fixed kernels. Reason: an FFT is not worthwhile for a window of 16 samples,
 a causal network can stream convolutions like any other layer, and all engines and graphs support them.
 Alternative: ``torch.istft`` with an overlap buffer.
 

@@ -18,10 +18,10 @@ from studio.project.importing.subtitles import lines_of_subtitles, notices_of_su
 from studio.project.importing.tables import (
     ColumnMapping,
     Table,
+    choose_mapping,
     lines_of_table,
-    mapping_of,
     read_csv,
-    sheets_of,
+    read_sheets,
 )
 from studio.project.importing.text_file import read_bytes, read_text
 from studio.project.importing.word import read_word
@@ -121,7 +121,7 @@ class ScriptFile:
             if sheet is None:
                 return ImportedScript(())
             table = self.tables[sheet]
-            mapping = mapping_of(table) if options.mapping is None else options.mapping
+            mapping = choose_mapping(table) if options.mapping is None else options.mapping
             return lines_of_table(table, mapping, self.name)
         finds_speakers = self.has_speakers if options.finds_speakers is None else options.finds_speakers
         if self.kind is ScriptKind.SUBTITLES:
@@ -138,7 +138,7 @@ class ScriptFile:
 def read_tables(path: Path) -> dict[str, Table]:
     """Return the tables of a file by sheet; a CSV file has one. Raise ``UnreadableScript``."""
     if path.suffix.lower() == ".xlsx":
-        return sheets_of(read_bytes(path), path.name)
+        return read_sheets(read_bytes(path), path.name)
     return {path.stem: read_csv(read_text(path), path.name)}
 
 

@@ -102,7 +102,7 @@ def read_csv(text: str, name: str, *, delimiter: str | None = None) -> Table:
     return _table(rows, name)
 
 
-def sheets_of(content: bytes, name: str) -> dict[str, Table]:
+def read_sheets(content: bytes, name: str) -> dict[str, Table]:
     """Return the tables of an Excel workbook (.xlsx) by sheet, without empty sheets. Raise ``UnreadableScript``."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -197,7 +197,7 @@ def _plain(title: str) -> str:
     return _NOT_IN_NAMES.sub("", title.casefold())
 
 
-def mapping_of(table: Table) -> dict[Field, int]:
+def choose_mapping(table: Table) -> dict[Field, int]:
     """Return the initial mapping: recognised names, or the first column as text if there are no column names."""
     return guess_mapping(table.columns) if table.has_names else {Field.TEXT: 0}
 

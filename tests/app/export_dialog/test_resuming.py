@@ -99,7 +99,7 @@ def test_a_record_keeps_every_choice(interrupted: Bench, records: Path) -> None:
     assert found.record == path
     assert (found.name, found.folder, found.project_path) == (order.name, order.folder, project.path)
     assert found.line_ids == tuple(line.id for line in order.lines)
-    assert found.is_of(project)
+    assert found.belongs_to(project)
     assert found.choices == choices
     assert found.replaceable == order.replaceable
 

@@ -11,7 +11,7 @@ from window_bench import Bench
 from studio.app.script.edits import Match
 from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column
-from studio.app.script.text_painting import excerpt_of
+from studio.app.script.text_painting import make_excerpt
 from studio.app.theme.colors import LIGHT
 from studio.app.window import MainWindow
 
@@ -95,7 +95,7 @@ def test_a_long_line_shows_the_part_around_the_match(bench: Bench, words: str, n
     before = words * num_words
     text = before + "HERE\nand " + 40 * words
     place = Match("line", len(before), len(before) + 4)
-    excerpt = excerpt_of(text, QFont(), 300.0, 2, place)
+    excerpt = make_excerpt(text, QFont(), 300.0, 2, place)
     start, length = excerpt.range_of(place)
     assert excerpt.text[start : start + length] == "HERE"
     assert excerpt.text.endswith("…")
@@ -104,7 +104,7 @@ def test_a_long_line_shows_the_part_around_the_match(bench: Bench, words: str, n
 
 def test_a_short_text_is_not_elided(bench: Bench) -> None:
     del bench
-    assert excerpt_of("Short.", QFont(), 300.0, 2, None).text == "Short."
+    assert make_excerpt("Short.", QFont(), 300.0, 2, None).text == "Short."
 
 
 @pytest.mark.usefixtures("qapp")
@@ -113,7 +113,7 @@ def test_a_match_after_emoji_is_highlighted(width: float) -> None:
     """Qt counts each emoji as two units."""
     text = 12 * "😀 a " + "cat " + 12 * "😀 a "
     start = text.index("cat")
-    excerpt = excerpt_of(text, QFont(), width, 2, Match("line", start, start + 3))
+    excerpt = make_excerpt(text, QFont(), width, 2, Match("line", start, start + 3))
     assert excerpt.text.strip("…") == text[excerpt.start : excerpt.end]
     first, length = excerpt.range_of(Match("line", start, start + 3))
     units = excerpt.text.encode("utf-16-le")

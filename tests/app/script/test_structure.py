@@ -13,7 +13,7 @@ from window_bench import Bench
 
 from studio.app.script import outline
 from studio.app.script.navigation import OutlineDialog
-from studio.app.script.outline import sections_of
+from studio.app.script.outline import find_sections
 from studio.app.window import MainWindow
 from studio.project.changes import EditLines
 from studio.project.lines import Heading, Line
@@ -84,7 +84,7 @@ def test_sections_count_spoken_lines() -> None:
         Line(id="6", text="B."),
         Line(id="7", text="Two", heading=Heading.CHAPTER),
     )
-    found = sections_of(Script(lines=lines))
+    found = find_sections(Script(lines=lines))
     assert [(each.row, each.end, each.num_lines) for each in found] == [(1, 6, 2), (3, 6, 1), (6, 7, 0)]
 
 
@@ -98,10 +98,10 @@ def test_only_changed_lines_are_measured_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(outline, "seconds_of", seconds_of)
     title = Line(id="title", text="One", heading=Heading.CHAPTER)
     script, cache = Script(lines=(title, *(Line(id=text, text=text) for text in "abc"))), outline.LengthCache()
-    assert outline.sections_of(script, cache)[0].seconds == 6.0
+    assert outline.find_sections(script, cache)[0].seconds == 6.0
     measured.clear()
     script = script.with_edited({"b": replace(script.line("b"), text="bbb")})
-    assert outline.sections_of(script, cache)[0].seconds == 8.0
+    assert outline.find_sections(script, cache)[0].seconds == 8.0
     assert measured == ["b"]
 
 

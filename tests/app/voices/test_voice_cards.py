@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QListView, QStyleOptionViewItem
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from studio.app.theme.colors import DARK, LIGHT, ThemeColors, palette_of
+from studio.app.theme.colors import DARK, LIGHT, ThemeColors, make_palette
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.voice_list import CardDelegate
 from studio.app.voices.voice_model import CardPicture, VoiceFilter, VoiceModel, VoiceThumbnails
@@ -105,7 +105,7 @@ def test_all_voices_can_be_renamed(model: VoiceModel) -> None:
 def test_each_preparation_state_is_painted_differently(model: VoiceModel, qtbot: QtBot, colors: ThemeColors) -> None:
     view = QListView()
     qtbot.addWidget(view)
-    view.setPalette(palette_of(colors))
+    view.setPalette(make_palette(colors))
     model.set_picture("/clips/Anna.wav", picture())
     delegate = CardDelegate(view)
     images = set()

@@ -14,16 +14,16 @@ from window_bench import Bench
 from studio.app.importing.import_page import ImportPage
 from studio.app.script.line_model import Column
 from studio.app.window import MainWindow
-from studio.catalog.built_in_speakers import speakers_of
+from studio.catalog.built_in_speakers import list_speakers
 
-SPEAKERS = [voice.name for voice in speakers_of(noise_models.V1)]
+SPEAKERS = [voice.name for voice in list_speakers(noise_models.V1)]
 GREY = [f"{name} · Needs noise-cosyvoice1" for name in SPEAKERS]
 
 
 @pytest.fixture
 def window(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
     """A CosyVoice3 model is chosen; an installed CosyVoice-300M has two speakers."""
-    monkeypatch.setattr(bench.library, "_speakers_of_models", lambda: speakers_of(noise_models.V1))
+    monkeypatch.setattr(bench.library, "_speakers_of_models", lambda: list_speakers(noise_models.V1))
     bench.add_voice("Anna")
     window = bench.open_window()
     bench.until(lambda: bench.session.model_selection.styles.generation)

@@ -38,7 +38,7 @@ def window(qtbot: QtBot) -> QWidget:
     return widget
 
 
-def mime_of(*urls: QUrl) -> QMimeData:
+def make_mime_data(*urls: QUrl) -> QMimeData:
     mime = QMimeData()
     mime.setUrls(list(urls))
     return mime
@@ -53,7 +53,7 @@ def enter(target: QWidget, mime: QMimeData, actions: Qt.DropAction = COPY) -> bo
 
 def test_dragged_files_are_accepted_and_reported(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    mime = mime_of(QUrl.fromLocalFile("/x/a b.wav"), QUrl.fromLocalFile("/x/声.wav"))
+    mime = make_mime_data(QUrl.fromLocalFile("/x/a b.wav"), QUrl.fromLocalFile("/x/声.wav"))
     assert enter(window, mime)
     assert overlay.isVisible()
     assert overlay.geometry() == window.rect()
@@ -68,7 +68,7 @@ def test_dragged_files_are_accepted_and_reported(window: QWidget, qtbot: QtBot) 
 
 def test_the_text_follows_the_mouse_and_the_ctrl_key(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    mime = mime_of(QUrl.fromLocalFile("/x/a.wav"))
+    mime = make_mime_data(QUrl.fromLocalFile("/x/a.wav"))
     for target in (window, overlay):  # the overlay then covers the window
         enter(target, mime)
 
@@ -93,7 +93,7 @@ def test_the_text_follows_the_mouse_and_the_ctrl_key(window: QWidget, qtbot: QtB
 
 def test_a_file_is_never_moved(window: QWidget) -> None:
     overlay = DropOverlay(window, describe)
-    mime = mime_of(QUrl.fromLocalFile("/x/a.wav"))
+    mime = make_mime_data(QUrl.fromLocalFile("/x/a.wav"))
     both = COPY | Qt.DropAction.MoveAction
     for target in (window, overlay):
         enter(target, mime, both)
@@ -106,13 +106,13 @@ def test_a_file_is_never_moved(window: QWidget) -> None:
 @pytest.mark.parametrize("url", [QUrl.fromLocalFile("/x/a.exe"), QUrl("https://example.org/a.wav")])
 def test_unusable_files_are_rejected(window: QWidget, url: QUrl) -> None:
     overlay = DropOverlay(window, describe)
-    assert not enter(window, mime_of(url))
+    assert not enter(window, make_mime_data(url))
     assert not overlay.isVisible()
 
 
 def test_the_overlay_hides_on_leave_and_follows_the_window(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    mime = mime_of(QUrl.fromLocalFile("/x/a.wav"))
+    mime = make_mime_data(QUrl.fromLocalFile("/x/a.wav"))
     enter(window, mime)
     enter(overlay, mime)
     window.resize(400, 300)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from studio.text.respellings import Respellings, words_of
+from studio.text.respellings import Respellings, find_words
 from training.corpus.phones import NUMBER_OF_LABEL, SILENCE, VOWELS, of_radio
 from training.corpus.tokens import labels_of, shipped_pairs
 from training.corpus.utterance import IntArray, LabelArray
@@ -60,7 +60,7 @@ class Reading:
 
 def read_along(spoken: str, tokens: IntArray, respellings: Respellings) -> Reading:
     """Return the reading of ``tokens`` (tokens,), whose text is ``spoken``."""
-    words = tuple(words_of(spoken))
+    words = tuple(find_words(spoken))
     sounds, owners, parts = _sounds_of([spoken[begin:end] for begin, end in words], respellings)
     labels = labels_of(tokens, shipped_pairs()).astype(np.int64)
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
@@ -83,7 +83,7 @@ def phones_along(spoken: str, labels: LabelArray, respellings: Respellings) -> n
 
     Phones are unknown in words that are missing in the dictionary, or that are spoken as other words.
     """
-    words = [spoken[begin:end] for begin, end in words_of(spoken)]
+    words = [spoken[begin:end] for begin, end in find_words(spoken)]
     sounds, owners, _ = _sounds_of(words, respellings)
     letters = np.concatenate([np.zeros(0, np.int64), *(_letters_of(word, respellings) for word in words)])
     starts = np.flatnonzero(np.diff(labels.astype(np.int64), prepend=-1))
