@@ -3249,6 +3249,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查该文件，或指定另一个文件。</translation>
     </message>
     <message>
+        <source>Choose the column, on the command line for example with --column text={example}.</source>
+        <translation>请选择该列，在命令行中例如使用 --column text={example}。</translation>
+    </message>
+    <message>
         <source>Game: files in folders, with a manifest</source>
         <translation>游戏：分文件夹保存，附清单</translation>
     </message>
@@ -3263,6 +3267,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Installers do not contain them. Run the program from its source.</source>
         <translation>安装包中不包含这些组件。请从源代码运行本程序。</translation>
+    </message>
+    <message>
+        <source>It is not clear which column of {name} contains the text. The columns are {columns}.</source>
+        <translation>无法确定 {name} 的哪一列是文本。各列为：{columns}。</translation>
     </message>
     <message>
         <source>Left out {count} subtitles whose times cannot be read (in line {numbers} of the file).</source>
@@ -3551,6 +3559,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} describes an impossible network.</source>
         <translation>{file} 描述的网络无法构建。</translation>
+    </message>
+    <message>
+        <source>{file} has no sheet “{sheet}”.</source>
+        <translation>{file} 中没有工作表“{sheet}”。</translation>
     </message>
     <message>
         <source>{file} holds no settings.</source>
@@ -7047,6 +7059,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Import {name}</source>
         <translation>导入 {name}</translation>
+    </message>
+    <message>
+        <source>First row contains headings</source>
+        <translation>首行为列名</translation>
     </message>
     <message>
         <source>Names before colons are speakers</source>

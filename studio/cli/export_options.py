@@ -31,7 +31,7 @@ from studio.export.standards import ACX, standard_named
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Origin
 from studio.project.dubbing import FitOptions, Retakes
-from studio.project.importing.tables import Field
+from studio.project.importing.columns import Field
 from studio.project.splitting import SplitMode
 from studio.settings import FIT_FASTEST, FIT_SLOWEST
 from studio.settings_store import Settings
@@ -100,6 +100,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD=NAME",
         help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out",
     )
+    group.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook (default: the one with most rows)")
     group.add_argument(
         "--sound-cues",
         choices=("skip", "speak"),

@@ -30,8 +30,9 @@ from studio.project.dictionary import PronunciationDictionary, load_global_dicti
 from studio.project.dubbing import faster_style
 from studio.project.fingerprint import map_voice_keys
 from studio.project.importing.blocks import ImportedScript
+from studio.project.importing.columns import Field
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, read_file
-from studio.project.importing.tables import Field, Table, choose_mapping
+from studio.project.importing.tables import Table, choose_mapping
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import final_request, has_reading, synthesis_request
@@ -70,7 +71,15 @@ class OpenScript:
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
     file = read_file(arguments.script)
-    options = ImportOptions(arguments.split, speaks_notes=arguments.sound_cues == "speak")
+    options = ImportOptions(arguments.split, speaks_notes=arguments.sound_cues == "speak", sheet=arguments.sheet)
+    if arguments.sheet is not None and arguments.sheet not in file.tables:
+        raise UnusableSetting(
+            "{file} has no sheet “{sheet}”.",
+            remedy="Choose one of {known}.",
+            file=file.name,
+            sheet=arguments.sheet,
+            known=list(file.tables) or "",
+        )
     sheet = file.sheet(options)
     if arguments.column and sheet is not None:
         options = replace(options, mapping=_mapping(file.tables[sheet], arguments.column))

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QTableWidget, QTable
 
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.app.widgets.painting_guard import paints_safely
-from studio.project.importing.tables import ColumnMapping, Field, Table
+from studio.project.importing.columns import Field
+from studio.project.importing.tables import ColumnMapping, Table
 
 _ROWS_SHOWN = 50
 _MAX_PIXELS = 320

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -33,7 +33,7 @@ from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
-from studio.project.importing.tables import choose_mapping
+from studio.project.importing.tables import Table, choose_mapping
 from studio.project.lines import Heading, Line
 from studio.project.splitting import SplitMode
 from studio.voices.voice import name_key
@@ -67,6 +67,7 @@ class ImportPage(QDialog):
         self.setWindowTitle(self.tr("Import {name}").format(name=file.name))
         self.resize(fit_to_screen(*_SIZE))
         self.sheets = QComboBox()
+        self.titles = QCheckBox(self.tr("First row contains headings"))
         self.columns = ColumnTable()
         self.lines = self._line_table()
         self.breaks = QComboBox()
@@ -113,15 +114,30 @@ class ImportPage(QDialog):
     def _show_sheet(self) -> None:
         table = self._file.tables.get(self.sheets.currentText())
         if table is not None:
-            self.columns.show_table(table, choose_mapping(table))
+            self.titles.setChecked(table.has_names)
+            self._show_table(table)
+
+    def _show_table(self, table: Table) -> None:
+        self.columns.show_table(table, choose_mapping(table))
 
     def _on_sheet(self) -> None:
-        self._show_sheet()
+        with QSignalBlocker(self.titles):
+            self._show_sheet()
+        self._request()
+
+    def _on_titles(self) -> None:
+        table = self._file.tables[self.sheets.currentText()]
+        self._show_table(table.named(self.titles.isChecked()))
         self._request()
 
     def _chosen(self) -> ImportOptions:
         if self._is_table:
-            return replace(self._options, sheet=self.sheets.currentText(), mapping=self.columns.mapping)
+            return replace(
+                self._options,
+                sheet=self.sheets.currentText(),
+                mapping=self.columns.mapping,
+                has_names=self.titles.isChecked(),
+            )
         return replace(
             self._options,
             breaks=self.breaks.currentData(),
@@ -134,6 +150,7 @@ class ImportPage(QDialog):
         self._num_requests += 1
         self.imported = None
         self.import_button.setEnabled(True)
+        self.import_button.setDefault(True)  # a disabled button is not, and Enter would cancel
         number = self._num_requests
         run_in_background(
             self,
@@ -225,6 +242,8 @@ class ImportPage(QDialog):
         choices = QFormLayout()
         if len(self._file.tables) > 1:
             choices.addRow(self.tr("Sheet:"), self.sheets)
+        if self._is_table:
+            choices.addRow(self.titles)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SCREENPLAY):
             choices.addRow(self.tr("Split text:"), self.breaks)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SUBTITLES):
@@ -232,6 +251,9 @@ class ImportPage(QDialog):
         if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY, ScriptKind.SUBTITLES):
             choices.addRow(self.notes)
         buttons = dialog_buttons(self, accept=self.import_button)
+        for button in buttons.buttons():
+            if button is not self.import_button and isinstance(button, QPushButton):
+                button.setAutoDefault(False)
         rows = QVBoxLayout(self)
         if choices.rowCount():
             rows.addLayout(choices)
@@ -241,6 +263,7 @@ class ImportPage(QDialog):
 
     def _connect_signals(self) -> None:
         self.sheets.currentIndexChanged.connect(self._on_sheet)
+        self.titles.toggled.connect(self._on_titles)
         self.columns.mapping_changed.connect(self._request)
         self.breaks.currentIndexChanged.connect(self._request)
         self.speakers.toggled.connect(self._request)

@@ -12,7 +12,8 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QMimeData
 
 from studio.errors import StudioError
-from studio.project.importing.tables import ColumnMapping, Field, Table, guess_mapping, lines_of_table, read_csv
+from studio.project.importing.columns import Field, guess_mapping
+from studio.project.importing.tables import ColumnMapping, Table, lines_of_table, read_csv
 from studio.project.lines import Line, LineStyle, new_id
 from studio.project.records import line_from, line_row
 from studio.storage.json_input import parse_json

@@ -58,7 +58,8 @@ class ImportOptions:
         finds_speakers: Whether names before colons or in brackets are speakers, or None to detect it.
         speaks_notes: Whether stage directions, footnotes, and sounds and songs of subtitles are spoken.
         sheet: The name of the table in the file, or None for the longest.
-        mapping: The columns of the table, or None to recognise them by name.
+        mapping: The columns of the table, or None to recognise them.
+        has_names: Whether the first row of the table contains titles, or None to recognise it.
     """
 
     breaks: SplitMode = SplitMode.SENTENCE
@@ -66,6 +67,7 @@ class ImportOptions:
     speaks_notes: bool = False
     sheet: str | None = None
     mapping: ColumnMapping | None = None
+    has_names: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class ScriptFile:
             sheet = self.sheet(options)
             if sheet is None:
                 return ImportedScript(())
-            table = self.tables[sheet]
+            table = self.tables[sheet].named(options.has_names)
             mapping = choose_mapping(table) if options.mapping is None else options.mapping
             return lines_of_table(table, mapping, self.name)
         finds_speakers = self.has_speakers if options.finds_speakers is None else options.finds_speakers

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import shlex
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from functools import cache
 
 import regex
@@ -17,6 +17,7 @@ from studio import paths
 from studio.errors import StudioError, UnreadableScript
 from studio.messages import Message, message
 from studio.project.importing.blocks import ImportedScript
+from studio.project.importing.columns import Field, find_text, find_titles, guess_mapping
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
 from studio.text.styles import STYLES_FILE, Preset, load_styles
@@ -27,46 +28,10 @@ _MAX_CELLS = 5_000_000
 _MAX_BYTES = 256 << 20  # size of a workbook after decompression
 
 
-class Field(Enum):
-    """Meanings of table columns."""
-
-    TEXT = "text"
-    CHARACTER = "character"
-    VOICE = "voice"
-    STYLE = "style"
-    FILE_NAME = "file_name"
-    SPEED = "speed"
-    PAUSE = "pause"
-    NOTE = "note"
-
-
-_NAMES = {
-    Field.TEXT: ("text", "line", "words", "script", "dialogue", "dialog", "文本", "台词", "内容", "文字", "对白"),
-    Field.CHARACTER: ("character", "role", "speaker", "actor", "who", "说话人", "角色", "人物"),
-    Field.VOICE: ("voice", "音色", "声音", "配音"),
-    Field.STYLE: ("style", "emotion", "instruct", "instruction", "preset", "mood", "风格", "情感", "指令", "情绪"),
-    Field.FILE_NAME: ("file", "filename", "path", "output", "audio", "wav", "文件", "文件名", "路径"),
-    Field.SPEED: ("speed", "rate", "语速", "速度"),
-    Field.PAUSE: ("pause", "pauseafter", "gap", "停顿", "间隔"),
-    Field.NOTE: (
-        "note",
-        "notes",
-        "comment",
-        "comments",
-        "remark",
-        "remarks",
-        "direction",
-        "备注",
-        "备忘",
-        "注释",
-        "说明",
-    ),
-}
-_FIELD_OF_NAME = {name: field for field, names in _NAMES.items() for name in names}
-# A column called "name" contains characters if another column contains files, else it contains files.
-_AMBIGUOUS = ("name", "名称", "名字")
 _DELIMITERS = ",;\t|"
-_NOT_IN_NAMES = regex.compile(r"[\s_\-()\[\].:：]+")
+_DECLARED_DELIMITER = regex.compile(r"sep=(.)\r?\n", regex.IGNORECASE)  # of Excel
+_MAX_TITLE_ROW = 10
+_EXCEL_ROWS = 1_048_576
 _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORECASE)
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 
@@ -79,6 +44,17 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...]
     has_names: bool
+    title_number: int = 1  # the number of the row of titles
+
+    def named(self, has_names: bool | None) -> Table:
+        """Return the table with its first row as titles, or its titles as first row. None changes nothing."""
+        if has_names in (None, self.has_names) or (has_names and not self.rows):
+            return self
+        if has_names:
+            names = _column_names(self.rows[0], len(self.columns))
+            return Table(names, self.rows[1:], self.numbers[1:], has_names=True, title_number=self.numbers[0])
+        numbers = (self.title_number, *self.numbers)
+        return Table(_column_names((), len(self.columns)), (self.columns, *self.rows), numbers, has_names=False)
 
     def column(self, at: int) -> list[str]:
         """Return the cells of a column."""
@@ -93,6 +69,9 @@ def read_csv(text: str, name: str, *, delimiter: str | None = None) -> Table:
 
     ``name`` is the file name, for errors. Raise ``UnreadableScript``.
     """
+    text = text.removeprefix("\ufeff")
+    if declared := _DECLARED_DELIMITER.match(text):
+        text, delimiter = "\n" + text[declared.end() :], declared[1]  # the number of each row stays
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or _delimiter(text)))
     except csv.Error as error:
@@ -126,7 +105,10 @@ def _read_sheets(content: bytes, name: str) -> dict[str, Table]:
 
     workbook = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     try:
-        return {sheet.title: _table(_cells(sheet.iter_rows(values_only=True)), name) for sheet in workbook.worksheets}
+        return {
+            sheet.title: _table(_cells(sheet.iter_rows(max_row=_EXCEL_ROWS, values_only=True)), name)
+            for sheet in workbook.worksheets
+        }
     finally:
         workbook.close()
 
@@ -153,19 +135,31 @@ def _table(rows: Iterable[Sequence[str]], name: str) -> Table:
     numbers: list[int] = []
     num_cells = 0
     for number, row in enumerate(rows, 1):
-        cells = tuple(sanitize(cell).strip() for cell in row)
-        if any(cells):
-            found.append(cells)
+        cells = [sanitize(cell).strip() for cell in row]
+        while cells and not cells[-1]:  # Excel stores empty cells that have a colour
+            cells.pop()
+        if cells:
+            found.append(tuple(cells))
             numbers.append(number)
             num_cells += len(cells)
-        if len(found) > MAX_ROWS or len(row) > _MAX_COLUMNS or num_cells > _MAX_CELLS:
+        if len(found) > MAX_ROWS or len(cells) > _MAX_COLUMNS or num_cells > _MAX_CELLS:
             raise _too_large(name)
-    width = max(map(len, found), default=0)
-    padded = [row + ("",) * (width - len(row)) for row in found]
-    has_names = bool(padded) and Field.TEXT in guess_mapping(padded[0])
-    titles = padded[0] if has_names else ()
-    columns = tuple(_unique([titles[at] if has_names and titles[at] else f"{at + 1}" for at in range(width)]))
-    return Table(columns, tuple(padded[has_names:]), tuple(numbers[has_names:]), has_names)
+    at, num_titles = find_titles(found[:_MAX_TITLE_ROW])
+    width = max(map(len, found[at:]), default=0)
+    padded = [(*row, *[""] * (width - len(row)))[:width] for row in found]
+    first = at + num_titles
+    used = [column for column in range(width) if any(row[column] for row in padded[at:])]
+    kept = [tuple(row[column] for column in used) for row in padded]
+    titles = [" ".join(filter(None, parts)) for parts in zip(*kept[at:first], strict=True)]
+    table = Table(
+        _column_names(titles, len(used)), tuple(kept[first:]), tuple(numbers[first:]), has_names=num_titles > 0
+    )
+    return replace(table, title_number=numbers[at]) if num_titles else table
+
+
+def _column_names(titles: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return different names for ``count`` columns: their titles, else their numbers."""
+    return tuple(_unique([(titles[at] if titles else "") or f"{at + 1}" for at in range(count)]))
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -180,34 +174,31 @@ def _too_large(name: str) -> UnreadableScript:
     return UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
 
 
-def guess_mapping(columns: Sequence[str]) -> dict[Field, int]:
-    """Return the columns with known names, in English or Chinese."""
-    found: dict[Field, int] = {}
-    for at, title in enumerate(columns):
-        field = _FIELD_OF_NAME.get(_plain(title))
-        if field is not None:
-            found.setdefault(field, at)
-    for at, title in enumerate(columns):
-        if _plain(title) in _AMBIGUOUS:
-            found.setdefault(Field.CHARACTER if Field.FILE_NAME in found else Field.FILE_NAME, at)
-    return found
-
-
-def _plain(title: str) -> str:
-    return _NOT_IN_NAMES.sub("", title.casefold())
-
-
 def choose_mapping(table: Table) -> dict[Field, int]:
-    """Return the initial mapping: recognised names, or the first column as text if there are no column names."""
-    return guess_mapping(table.columns) if table.has_names else {Field.TEXT: 0}
+    """Return the initial mapping: known titles, and the text by its cells if no title names it; without it if unsure."""
+    found = guess_mapping(table.columns) if table.has_names else {}
+    if Field.TEXT not in found:
+        text = find_text(table.rows, len(table.columns), found.values())
+        if text is not None:
+            found[Field.TEXT] = text
+    return found
 
 
 def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedScript:
     """Return one line per row that has text.
 
     Every line keeps all its cells, to be exported again. ``name`` is the file name. Raise ``UnreadableScript`` with the
-    number of a row that contains an invalid number.
+    number of a row that contains an invalid number, or if the mapping has no text.
     """
+    if Field.TEXT not in mapping and table.columns:
+        contents = {title: table.column(at) for at, title in enumerate(table.columns)}
+        raise UnreadableScript(
+            "It is not clear which column of {name} contains the text. The columns are {columns}.",
+            remedy="Choose the column, on the command line for example with --column text={example}.",
+            name=name,
+            columns=[f"“{column}”" for column in table.columns],
+            example=shlex.quote(max(table.columns, key=lambda name: sum(map(len, contents[name])))),
+        )
     lines: list[Line] = []
     for number, row in zip(table.numbers, table.rows, strict=True):
         cells = {field: row[at] for field, at in mapping.items()}

@@ -9,7 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog
 from window_bench import Bench
 
 from studio.app.importing.import_page import ImportPage, has_choices
@@ -73,6 +74,24 @@ def test_columns_are_mapped_with_a_preview(bench: Bench, page_of: MakePage) -> N
     made(bench, page)
     page.accept()
     assert not page._problem.words
+
+
+def test_enter_imports_after_another_column_is_chosen(bench: Bench, page_of: MakePage) -> None:
+    page = page_of("lines.csv", "Good evening.,Guten Abend.\nThank you.,Danke sehr.\n")
+    assert not page.import_button.isEnabled()
+    choose(page, 1, "Text")
+    made(bench, page)
+    QTest.keyClick(page, Qt.Key.Key_Return)
+    assert page.result() == QDialog.DialogCode.Accepted
+
+
+def test_the_first_row_can_be_declared_headings(bench: Bench, page_of: MakePage) -> None:
+    page = page_of("lines.csv", "Good evening.\nThank you.\n")
+    assert not page.titles.isChecked()
+    page.titles.setChecked(True)
+    imported = made(bench, page)
+    assert ([line.text for line in imported.lines], imported.columns) == (["Thank you."], ("Good evening.",))
+    page.reject()
 
 
 def test_a_column_with_invalid_numbers_can_be_left_out(bench: Bench, page_of: MakePage) -> None:
