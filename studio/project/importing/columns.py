@@ -156,8 +156,9 @@ def find_text(rows: Sequence[Sequence[str]], num_columns: int, used: Collection[
         sentences = [cell for cell in cells if _LIKE_SENTENCE.search(cell) and not _LIKE_KEY.fullmatch(cell)]
         if at not in used and cells and len(sentences) >= _MIN_SENTENCES * len(cells):
             sizes[at] = sum(map(len, cells))
-    if num_columns == 1:
-        return 0
+    filled = [at for at in range(num_columns) if any(row[at] for row in rows)]
+    if len(filled) == 1:
+        return filled[0]
     best = max(sizes, key=lambda at: sizes[at], default=None)
     if best is None or any(at != best and sizes[best] < _MIN_LEAD * size for at, size in sizes.items()):
         return None

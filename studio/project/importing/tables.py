@@ -148,12 +148,9 @@ def _table(rows: Iterable[Sequence[str]], name: str) -> Table:
     width = max(map(len, found[at:]), default=0)
     padded = [(*row, *[""] * (width - len(row)))[:width] for row in found]
     first = at + num_titles
-    used = [column for column in range(width) if any(row[column] for row in padded[at:])]
-    kept = [tuple(row[column] for column in used) for row in padded]
-    titles = [" ".join(filter(None, parts)) for parts in zip(*kept[at:first], strict=True)]
-    table = Table(
-        _column_names(titles, len(used)), tuple(kept[first:]), tuple(numbers[first:]), has_names=num_titles > 0
-    )
+    titles = [" ".join(filter(None, parts)) for parts in zip(*padded[at:first], strict=True)]
+    names = _column_names(titles, width)
+    table = Table(names, tuple(padded[first:]), tuple(numbers[first:]), has_names=num_titles > 0)
     return replace(table, title_number=numbers[at]) if num_titles else table
 
 
