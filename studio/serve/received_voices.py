@@ -52,6 +52,7 @@ class ReceivedVoices:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with atomic_path(self._folder / f"{sha256}{received.suffix}", syncs=False) as part:
             shutil.copyfile(received, part)
+            mark_used(part)
         delete_least_used(self._folder.glob("*.*"), max_bytes=_MAX_BYTES)
 
 

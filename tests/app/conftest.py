@@ -12,6 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+_FOLDER = Path(__file__).parent
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +24,14 @@ def _garbage_is_collected_here() -> Iterator[None]:
     yield
     collect_if_due()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Destroy what is left of the windows after their last test, before others collect garbage on their own threads."""
+    yield
+    if nextitem is None or not nextitem.path.is_relative_to(_FOLDER):
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)

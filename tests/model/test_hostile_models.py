@@ -265,7 +265,7 @@ WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {  # the change, and 
     "code": (lambda path: torch.save({"weight": RunsCode()}, path), "damaged-model-file"),
     "old code": (lambda path: path.write_bytes(pickle.dumps({"weight": RunsCode()}, 2)), "damaged-model-file"),
     "a list": (lambda path: torch.save([torch.zeros(3)], path), "damaged-model-file"),
-    "nothing": (lambda path: torch.save({}, path), "wrong-tensors"),
+    "nothing": (lambda path: torch.save({}, path), "damaged-model-file"),
 }
 
 

@@ -125,7 +125,8 @@ class FakeFlows:
         self.discarded: set[Precision] = set()
         self.num_runs = 0
         self.seconds = 0.0
-        (folder / "flow.pt").write_bytes(b"weights")
+        self.flow_path = folder / "flow.pt"
+        self.flow_path.write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
         monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision in shares else 1.0)
         monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
@@ -256,7 +257,8 @@ class FakeVocoders:
         self.vocoder = SimpleNamespace(sample_rate=24_000)
         self.generation = SimpleNamespace(frame_rate=50)
         self.prompt_mel = PromptMelConfig(24_000)
-        (folder / "hift.pt").write_bytes(b"weights")
+        self.vocoder_path = folder / "hift.pt"
+        self.vocoder_path.write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
         monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision is Precision.BFLOAT16 else 1.0)
         monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))

@@ -401,9 +401,7 @@ def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
 @pytest.mark.slow
 def test_what_a_batch_costs_says_nothing_about_a_line_alone(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     speak(synthesizer, short(voice))
-    before = synthesizer._decoder.cost_model.speech_lm_seconds(1, 101), synthesizer._decoder.cost_model.tokens_for(100)
+    cost_model = synthesizer._decodings.exact.stages.cost_model
+    before = cost_model.speech_lm_seconds(1, 101), cost_model.tokens_for(100)
     run(synthesizer.stream(short(voice), control=RequestControl(), in_batch=True))
-    assert (
-        synthesizer._decoder.cost_model.speech_lm_seconds(1, 101),
-        synthesizer._decoder.cost_model.tokens_for(100),
-    ) == before
+    assert (cost_model.speech_lm_seconds(1, 101), cost_model.tokens_for(100)) == before

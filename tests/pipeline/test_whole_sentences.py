@@ -110,7 +110,7 @@ def test_equal_requests_sound_equal_and_seeds_differ(whole: Synthesizer, voice: 
 @pytest.mark.slow
 def test_estimates_of_whole_sentences_use_the_cost_of_the_whole(whole: Synthesizer, voice: VoiceReference) -> None:
     """The predicted work of a sentence twice as long is more than twice as much, because attention is over all frames."""
-    model, flow = whole._decoder.cost_model, whole.checkpoint.flow
+    model, flow = whole._decodings.exact.stages.cost_model, whole.checkpoint.flow
     assert model.token_rate == 50
     short, long = (flow_work(flow, *model.computed_frames(FlowChunk(0, 0, count))) for count in (500, 1000))
     assert 2.01 < long / short < 4

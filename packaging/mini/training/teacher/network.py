@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
+from studio.model.onnx_networks import onnxruntime
 from training.corpus.utterance import FloatArray
 from training.teacher.graph import DURATIONS, ENERGY, F0, FEATURES, READER_FILE, SPEAKER_FILE
 
