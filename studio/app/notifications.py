@@ -49,9 +49,8 @@ class NotificationBar(QFrame):
         super().__init__(parent)
         self._error: StudioError | None = None
         self._call: Callable[[], object] | None = None
-        self._shows_again: Callable[[], None] | None = (
-            None  # shows the current notice again; None if it does not return
-        )
+        # shows the current notice again; None if it is shown once
+        self._shows_again: Callable[[], None] | None = None
         self._waiting: dict[str, Callable[[], None]] = {}  # functions that show a notice, by its text
         self._more = text_label("", "meta", wraps=False)
         self._more.hide()
@@ -178,8 +177,10 @@ class NotificationBar(QFrame):
             self._show_num_waiting()
 
     def _waits(self, words: str, show: Callable[[], None]) -> bool:
-        """Return whether a notice waits for the current one. If not, and the current one is a hint with a button, that
-        hint waits."""
+        """Return whether a notice waits for the current one.
+
+        If not, and the current one is a hint with a button, that hint waits.
+        """
         if self.isHidden() or words == self._words.text():
             return False
         if self._error is not None:

@@ -1,4 +1,4 @@
-"""The workers of a cluster as one ``SpeechBackend``. Does not know Ray."""
+"""The workers of a cluster as one ``SpeechBackend``. Does not import Ray."""
 
 from __future__ import annotations
 

@@ -55,8 +55,10 @@ def timed_flow(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestContro
 
 
 def timed(run: Callable[[], torch.Tensor], control: RequestControl) -> tuple[FloatArray, float]:
-    """Return the result of ``run`` and its time; a short run is timed twice, and the shorter time counts. Raise
-    ``Cancelled``."""
+    """Return the result of ``run`` and its time. Raise ``Cancelled``.
+
+    A short run is timed twice, and the shorter time counts.
+    """
     shortest = math.inf
     while True:
         control.raise_if_cancelled()

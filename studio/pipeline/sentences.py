@@ -141,7 +141,7 @@ class SentenceOpener:
                 return form.cross_lingual(tokenizer)
 
     def _first_chunk_tokens(self, voice: VoiceState) -> int:
-        """Return the number of tokens below which a sentence is complete before any of it is decoded."""
+        """Return the number of tokens before decoding starts; shorter sentences are complete by then."""
         request, flow = self._request, self._stages.flow
         if not (request.is_played and request.is_streaming):
             return UNLIMITED

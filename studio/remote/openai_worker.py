@@ -13,8 +13,10 @@ from studio.remote.other_worker import OtherSpeech, OtherWorker
 
 
 class OpenAiWorker(OtherWorker):
-    """A worker on ``server``, with its ``model`` and ``voice``. A line is requested once, because requests may be
-    paid."""
+    """A worker on ``server``, with its ``model`` and ``voice``.
+
+    A line is requested once, because requests may be paid.
+    """
 
     async def _check_model(self) -> None:
         await self._ask("GET", openai_wire.MODELS_PATH)

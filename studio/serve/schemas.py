@@ -79,7 +79,8 @@ class SpeechEnd(BaseModel):
 
     usage: Usage
     quality: Quality = Field(
-        Quality.EXACT, description="The quality in which it was spoken: exact if the model or its engine has no other."
+        Quality.EXACT,
+        description="The quality in which it was spoken: exact if the model or its engine supports no other.",
     )
     words: list[SpokenWord] | None = Field(
         default=None,

@@ -233,8 +233,10 @@ def _second_confidence(index: int, heard: Sequence[HeardUnit]) -> float:
 
 
 def _is_accepted(difference: _Difference, units: Sequence[SpokenUnit], free: Collection[int]) -> bool:
-    """Return whether the heard names or characters only sound like the expected ones, or names were heard as
-    unrecognised speech."""
+    """Return whether names or characters were heard that sound like the expected ones.
+
+    Names may also be heard as unrecognised speech.
+    """
     expected = units[difference.first : difference.end]
     said = "".join(unit.text for unit in difference.heard)
     meant = "".join(unit.text for unit in expected)

@@ -160,8 +160,10 @@ class OfficialSide:
 
     @contextlib.contextmanager
     def _decided(self, count: int) -> Iterator[threading.Event]:
-        """Yield exactly ``count`` predetermined tokens. Sampling runs as well, so that its time counts. The event ends
-        this earlier."""
+        """Yield exactly ``count`` predetermined tokens.
+
+        Sampling runs as well, so that its time counts. Setting the event ends the tokens early.
+        """
         llm, (inference, sampling) = self._model.llm, self._plain
         tokens, ends, end = self._material.speech_tokens(count), threading.Event(), self._model.llm.stop_token_ids[0]
 

@@ -296,8 +296,10 @@ def _usual(segments: Sequence[PathSegment]) -> float:
 
 
 def _suspicious(segments: Sequence[PathSegment]) -> set[int]:
-    """Return the expected words that fit badly, and those beside a supposed silence that contains sound. All if none is
-    aligned."""
+    """Return the expected words that fit badly, and those beside a supposed silence that contains sound.
+
+    If none is aligned, return all.
+    """
     if not segments:
         return {0}
     usual = _usual(segments)
