@@ -54,6 +54,7 @@ from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
 from studio.project.check_request import can_check, known_words
+from studio.project.lines import Heading
 from studio.project.takes import Take
 from studio.take_checks.records import TakeCheck
 from studio.voices.library import VoiceLibrary
@@ -104,6 +105,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     with open_script(arguments, command_context.open_library()) as script:
         if script.project is not None and script.project.notice is not None:
             print_message(f"timbre: {script.project.notice}")
+        for notice in script.notices:
+            print_message(f"timbre: {notice}")
         return run_until_cancelled(_export(arguments, command_context, script, folder))
 
 
@@ -130,6 +133,10 @@ async def _export(
         book=book_details(arguments, script.book),
         style_names=speaking.style_names(),
     )
+    if (settings.has_audiobook or settings.has_chapter_files) and not any(
+        line.heading is Heading.CHAPTER for _, line in script.lines
+    ):
+        print_message("timbre: No chapters were found in the script, so all lines are in one.")
     ExportPlan.make(items, arguments.out, settings)  # raises for unusable options before takes are checked
     with _line_checker(arguments, command_context, script, folder) as checker:
         items, taken = await _checked_takes(items, taken, script, command_context.open_library(), checker)

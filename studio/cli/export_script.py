@@ -20,7 +20,7 @@ from studio.export.cached_source import request_cache_key
 from studio.export.line_checks import policy_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem, ScriptChapter
-from studio.messages import did_you_mean
+from studio.messages import Message, did_you_mean
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
@@ -61,6 +61,7 @@ class OpenScript:
     chapters: dict[int, ScriptChapter]  # names of all lines, by number
     book: BookDetails
     project: Project | None = None  # None for a document
+    notices: tuple[Message, ...] = ()  # what was left out or guessed in a document
 
     @property
     def quality(self) -> Quality:
@@ -123,7 +124,7 @@ def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterato
         imported = _import(arguments, library)
         lines, chapters = _numbered(imported.lines, wanted), _chapters(imported.lines)
         book = BookDetails(imported.title, imported.author, cover=imported.cover)
-        yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book)
+        yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book, notices=imported.notices)
         return
     if arguments.cast or arguments.column:
         raise UnusableSetting(

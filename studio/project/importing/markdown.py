@@ -1,97 +1,86 @@
 """Paragraphs and headings of a Markdown document, without markup.
 
-List items and table rows become separate paragraphs. Code blocks, images, footnote marks, comments and link
-targets are omitted. Inline tags and pronunciations of this program are kept.
+List items and table rows become separate paragraphs. Code blocks, images, footnotes, comments and link targets are
+omitted. Inline tags and pronunciations of this program are kept.
 """
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import regex
 
 from studio.project.importing.blocks import Block
+from studio.project.importing.markup import BLOCK_TAGS, Page
 from studio.project.splitting import unwrap
-from studio.text.tags import PHONES
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _FRONT_MATTER = regex.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", regex.DOTALL)
-_COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)
-_FENCE = regex.compile(r" {0,3}(`{3,}|~{3,})")
-_RULE = regex.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
-_UNDERLINE = regex.compile(r" {0,3}(?P<mark>=+|-+)[ \t]*\Z")
-_HEADING = regex.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*?))?(?:[ \t]+#+)?[ \t]*\Z")
-_ITEM = regex.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
-_QUOTE = regex.compile(r"\A {0,3}(?:>[ \t]?)+")
-_DEFINITION = regex.compile(r" {0,3}\[[^\]]+\]:[ \t]")
-_TABLE_RULE = regex.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
-
-_IMAGE = regex.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?")
-_FOOTNOTE = regex.compile(r"\[\^[^\]]+\]")
-_LINK = regex.compile(r"\[(?P<words>[^\[\]]+)\]\((?:[^()]|\([^()]*\))*\)")
-_NAMED_LINK = regex.compile(r"\[(?P<words>[^\[\]]+)\]\[[^\[\]]*\]")
-_ADDRESS = regex.compile(r"<(?:https?|mailto|ftp):[^>\s]*>")
-_TAG = regex.compile(r"</?(?!(?:strong|laughter)>)[a-zA-Z][^<>]*>")
-_CODE = regex.compile(r"(`+)(?P<words>.+?)\1", regex.DOTALL)
-_STRONG = regex.compile(r"(\*\*|__)(?=\S)(?P<words>.+?)(?<=\S)\1")
-_STARRED = regex.compile(r"\*(?=\S)(?P<words>[^*]+?)(?<=\S)\*")
-_UNDERLINED = regex.compile(r"(?<![\p{L}\p{N}_])_(?=\S)(?P<words>[^_]+?)(?<=\S)_(?![\p{L}\p{N}_])")
-_STRUCK = regex.compile(r"~~(?=\S)(?P<words>.+?)~~")
-_ESCAPE = regex.compile(r"\\([!-/:-@\[-`{-~])")
-# Escaped characters are shifted to this range while markup is removed.
-_ESCAPED_FROM = 0xF0000
+_FOOTNOTE = regex.compile(r"^ {0,3}\[\^[^\]\n]+\]:.*(?:\n(?:[ \t].*|[ \t]*(?=\n[ \t]+\S)))*", regex.MULTILINE)
+_FOOTNOTE_MARK = regex.compile(r"\[\^[^\]\n]+\]")
+_TASK = regex.compile(r"\A\[[ xX]\][ \t]+")
+_TAG_NAME = regex.compile(r"</?([a-z][a-z0-9\-]*)", regex.IGNORECASE)
+_KEPT_TAGS = ("strong", "laughter")  # of the models
+_REPLACEMENT = "\ufffd"
 
 
 def blocks_of_markdown(text: str) -> list[Block]:
     """Return the paragraphs and headings of ``text``, each on one line."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = _COMMENT.sub("", _FRONT_MATTER.sub("", text))
-    found = ((_without_marks(unwrap("\n".join(lines))), level) for lines, level in _paragraphs(text.split("\n")))
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - needed for few files
+
+    text = _FRONT_MATTER.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _FOOTNOTE_MARK.sub("", _FOOTNOTE.sub("", text)).replace(_REPLACEMENT, "")
+    # Indented paragraphs are text in most documents, not code.
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("code")
+    found = ((unwrap(words).replace(_REPLACEMENT, ""), level) for words, level in _paragraphs(parser.parse(text)))
     return [Block(words, level) for words, level in found if words]
 
 
-def _paragraphs(lines: list[str]) -> Iterator[tuple[list[str], int]]:
-    """Yield the lines of each paragraph, and the level of a heading, 0 for other text."""
-    gathered: list[str] = []
-    fence = ""
-    for line in lines:
-        mark = _FENCE.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
-            continue
-        bare = _QUOTE.sub("", line, count=1)
-        heading = _HEADING.match(bare)
-        underline = _UNDERLINE.match(bare)
-        begins_alone = bool(heading or _ITEM.match(bare) or "|" in bare)
-        if gathered and (mark or begins_alone or _ends_paragraph(bare)):
-            yield gathered, 0 if underline is None else 1 if underline["mark"][0] == "=" else 2
-            gathered = []
-        if mark:
-            fence = mark[1]
-        elif heading:
-            yield [heading["title"] or ""], len(heading["marks"])
-        elif "|" in bare:
-            yield [] if _TABLE_RULE.match(bare) else [_row(bare)], 0
-        elif not _ends_paragraph(bare):
-            gathered.append(_ITEM.sub("", bare, count=1))
-    yield gathered, 0
+def _paragraphs(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+    """Yield the text of each paragraph, and the level of a heading, 0 for other text."""
+    level = 0
+    cells: list[str] | None = None  # of the current row of a table
+    for token in tokens:
+        match token.type:
+            case "heading_open":
+                level = int(token.tag[1])
+            case "heading_close":
+                level = 0
+            case "tr_open":
+                cells = []
+            case "tr_close":
+                yield ", ".join(filter(None, cells or [])), 0
+                cells = None
+            case "inline":
+                words = _TASK.sub("", _plain(token.children or []))
+                if cells is None:
+                    yield words, level
+                else:
+                    cells.append(unwrap(words))
+            case "html_block":
+                yield from ((block.text, block.level) for block in Page(token.content).blocks if block.is_spoken)
 
 
-def _ends_paragraph(line: str) -> bool:
-    return not line.strip() or any(kind.match(line) for kind in (_RULE, _UNDERLINE, _DEFINITION))
-
-
-def _row(line: str) -> str:
-    cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
-    return ", ".join(cell for cell in cells if cell)
-
-
-def _without_marks(text: str) -> str:
-    text = _ESCAPE.sub(lambda match: chr(_ESCAPED_FROM + ord(match[1])), text)
-    for gone in (_IMAGE, _FOOTNOTE, _ADDRESS, _TAG):
-        text = gone.sub("", text)
-    text = _NAMED_LINK.sub(lambda match: match[0] if f"[{match['words']}]" in PHONES else match["words"], text)
-    for mark in (_LINK, _CODE, _STRONG, _STRONG, _STARRED, _UNDERLINED, _STRUCK):
-        text = mark.sub(lambda match: match["words"], text)
-    text = html.unescape(text)
-    return "".join(chr(ord(each) - _ESCAPED_FROM) if ord(each) >= _ESCAPED_FROM else each for each in text).strip()
+def _plain(tokens: Sequence[Token]) -> str:
+    parts: list[str] = []
+    is_in_address = False  # a link whose words are its address
+    for token in tokens:
+        match token.type:
+            case "link_open":
+                is_in_address = token.info == "auto"
+            case "link_close":
+                is_in_address = False
+            case "text" | "code_inline" if not is_in_address:
+                parts.append(token.content)
+            case "softbreak" | "hardbreak":
+                parts.append("\n")
+            case "html_inline":
+                name = _TAG_NAME.match(token.content)
+                if name and name[1].lower() in _KEPT_TAGS:
+                    parts.append(token.content)
+                elif name and name[1].lower() in ("br", *BLOCK_TAGS):
+                    parts.append("\n")
+    return "".join(parts)

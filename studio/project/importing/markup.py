@@ -16,7 +16,7 @@ import regex
 from studio.project.importing.blocks import Block
 from studio.project.splitting import unwrap
 
-_BLOCK_TAGS = frozenset(
+BLOCK_TAGS = frozenset(
     {
         "p",
         "div",
@@ -128,7 +128,7 @@ class Page(Parser):
         super().__init__(text)
 
     def open(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag in _BLOCK_TAGS:
+        if tag in BLOCK_TAGS:
             self._begin_block()
         if tag == "br":
             self._parts.append("\n")
@@ -160,7 +160,7 @@ class Page(Parser):
         return tag if tag in ("sup", "sub") else ""
 
     def end(self, tag: str) -> None:
-        if tag in _BLOCK_TAGS and tag not in _HEADINGS:
+        if tag in BLOCK_TAGS and tag not in _HEADINGS:
             self._begin_block()
         if not self._tags[tag]:
             return

@@ -23,6 +23,7 @@ from studio.project.importing.tables import (
     read_csv,
     read_sheets,
 )
+from studio.project.importing.text_chapters import blocks_of_text
 from studio.project.importing.text_file import read_bytes, read_text
 from studio.project.importing.word import read_word
 from studio.project.splitting import SplitMode
@@ -130,7 +131,7 @@ class ScriptFile:
             speeches = lines_of_subtitles(self.text, finds_speakers=finds_speakers, speaks_sounds=options.speaks_notes)
             return ImportedScript(tuple(speeches), notices=notices_of_subtitles(self.text))
         book = self.book or Book()
-        blocks: Iterable[Block] = book.blocks if self.book is not None else [Block(self.text)]
+        blocks: Iterable[Block] = book.blocks if self.book is not None else blocks_of_text(self.text)
         if finds_speakers:
             blocks = _with_speakers(blocks)
         lines = tuple(lines_of_blocks(blocks, options.breaks, book.chapter_level))
