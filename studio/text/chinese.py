@@ -7,7 +7,7 @@ import unicodedata
 import regex
 
 from studio.text.chinese_amounts import CHINESE_AMOUNTS
-from studio.text.grammar import normalize_with_grammar
+from studio.text.grammar import normalize_between_words, normalize_with_grammar
 from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, chinese_digits
 from studio.text.rules import Step, apply_rules, rules
@@ -20,7 +20,7 @@ _YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
 def normalize_chinese(text: str, steps: list[Step]) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units and signs in words."""
     text = apply_rules(text, (*CHINESE_AMOUNTS, *_BEFORE), steps)
-    words = normalize_with_grammar(text, Language.CHINESE)
+    words = normalize_between_words(text, Language.CHINESE)
     if words != text:
         steps.append(Step("number", text, words))
     text = apply_rules(words, _AFTER, steps)
@@ -33,6 +33,7 @@ def drop_blanks(text: str) -> str:
 
     A space at either end stays next to an ASCII character, since a tag or another piece may be adjacent.
     """
+    text = _BLANKS.sub(" ", text)
     kept: list[str] = []
     for index, character in enumerate(text):
         if character == " ":
@@ -71,6 +72,7 @@ def _compatible(match: regex.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group()).replace("\u2044", "/")
 
 
+_BLANKS = regex.compile(r" {2,}")
 _DASH = regex.compile(r"——+")
 _BEFORE = rules(
     "number",
@@ -106,9 +108,11 @@ _AFTER = rules(
     "sign",
     (r"²", "平方"),
     (r"³", "立方"),
-    (r"(?<=[A-Za-z0-9零一二三四五六七八九十])\.(?=[A-Za-z0-9零一二三四五六七八九十])", "点"),
+    (r"(?<=[A-Za-z])\.(?=[A-Za-z])|(?<=[0-9零一二三四五六七八九十])\.(?=[0-9零一二三四五六七八九十])", "点"),
     (r"\.{2,}", "……"),
-    (r"\.(?=[\"”’」』]*\s*\Z)", "。"),
     (r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
     (r"[~～]", ""),
+    (r"[<>|{}\\^*_#=`]+", " "),
+    (r"[0-9]+", lambda match: chinese_cardinal(match.group())),
+    (r"\.(?=[\"”’」』]*\s*\Z)", "。"),
 )

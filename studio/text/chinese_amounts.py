@@ -5,6 +5,8 @@ Numbers of these rules are cardinals: 五毫安时 of 5mAh, 一千九百九十�
 
 from __future__ import annotations
 
+import unicodedata
+
 import regex
 
 from studio.text.number_words import chinese_cardinal, chinese_digits, chinese_number
@@ -12,7 +14,7 @@ from studio.text.rules import rules
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?"
 _SCALE = r"(?P<scale>[万亿千百]+(?![\p{Han}]*年代)|k|K|M|B|bn|m)?"
-_SCALES = {"k": "千", "K": "千", "M": "百万", "m": "百万", "B": "十亿", "bn": "十亿"}
+_ZEROS = {"k": 3, "K": 3, "w": 4, "W": 4, "M": 6, "m": 6, "B": 9, "bn": 9}  # 10w is 十万
 _CURRENCIES = {
     "¥": "元", "￥": "元", "$": "美元", "＄": "美元", "US$": "美元", "€": "欧元", "£": "英镑", "HK$": "港元",
     "NT$": "新台币", "A$": "澳元", "C$": "加元", "₩": "韩元", "₽": "卢布", "₹": "卢比", "₿": "比特币", "CNY": "元",
@@ -27,7 +29,7 @@ km 公里|cm 厘米|mm 毫米|nm 纳米|μm 微米|µm 微米|dm 分米|m 米|km
 m³ 立方米|cm³ 立方厘米|dm³ 立方分米|㎡ 平方米|㎥ 立方米|㎞ 公里|㎝ 厘米|㎜ 毫米|㎏ 千克|㎎ 毫克|㏄ 毫升
 kg 千克|g 克|mg 毫克|μg 微克|µg 微克|t 吨|L 升|l 升|ml 毫升|mL 毫升|cc 毫升|oz 盎司|lb 磅|lbs 磅
 KB KB|MB MB|GB GB|TB TB|kB KB|Mbps 兆比特每秒|Gbps 吉比特每秒|kbps 千比特每秒|fps 帧每秒|rpm 转每分|dpi dpi
-W 瓦|kW 千瓦|MW 兆瓦|GW 吉瓦|V 伏|kV 千伏|mV 毫伏|A 安|mA 毫安|Ω 欧姆|kΩ 千欧|J 焦耳|kJ 千焦|kcal 千卡|cal 卡
+W 瓦|kW 千瓦|MW 兆瓦|GW 吉瓦|V 伏|kV 千伏|mV 毫伏|mA 毫安|Ω 欧姆|kΩ 千欧|J 焦耳|kJ 千焦|kcal 千卡|cal 卡
 N 牛|Pa 帕|kPa 千帕|MPa 兆帕|hPa 百帕|dB 分贝|ha 公顷|mol 摩尔|ppm ppm|lm 流明|mph 英里每小时|ft 英尺|in 英寸|mi 英里
 s 秒|ms 毫秒|min 分钟|h 小时|℃ 摄氏度|°C 摄氏度|℉ 华氏度|°F 华氏度|° 度|″ 英寸|px 像素
 """
@@ -71,8 +73,9 @@ _PHONE_DIGITS = str.maketrans("一", "幺")
 
 def _money(match: regex.Match[str]) -> str:
     scale = match["scale"] or ""
-    scale = _SCALES.get(scale, scale)
     amount = match["amount"].replace(",", "")
+    if scale in _ZEROS:
+        amount, scale = _multiplied(amount, _ZEROS[scale]), ""
     if regex.fullmatch(r"\d+\.00", amount):
         amount = amount[:-3]
     minus = "负" if match["minus"] else ""
@@ -85,6 +88,13 @@ def _measure(match: regex.Match[str]) -> str:
     number = chinese_number(match["number"])
     minus = "零下" if match["minus"] and match["unit"] in ("℃", "°C", "℉", "°F") else "负" if match["minus"] else ""
     return f"{minus}{number}{match['scale'] or ''}{_UNITS[match['unit']]}"
+
+
+def _power(match: regex.Match[str]) -> str:
+    if match.group() in ("²", "³"):
+        return match.group()
+    exponent = unicodedata.normalize("NFKC", match.group())
+    return f"的{chinese_cardinal(exponent)}次方"
 
 
 def _pressure(match: regex.Match[str]) -> str:
@@ -100,7 +110,15 @@ def _expression(match: regex.Match[str]) -> str:
 
 
 def _thousands(match: regex.Match[str]) -> str:
-    return chinese_number(match["number"]) + _SCALES[match["scale"]]
+    return chinese_number(_multiplied(match["number"].replace(",", ""), _ZEROS[match["scale"]]))
+
+
+def _multiplied(number: str, zeros: int) -> str:
+    """Return ``number`` times a power of ten."""
+    whole, _, decimals = number.partition(".")
+    shifted = decimals[:zeros].ljust(zeros, "0")
+    rest = decimals[zeros:]
+    return (whole + shifted).lstrip("0") + (f".{rest}" if rest else "") or "0"
 
 
 def _phone(match: regex.Match[str]) -> str:
@@ -148,6 +166,7 @@ CHINESE_AMOUNTS = (
     ),
     *rules(
         "money",
+        (rf"(?<=(?:{_SIGNS})\s?\d+),(?=\d\d(?!\d))", "."),
         (rf"(?<![\p{{Latin}}\d.])(?P<minus>[-−])?(?P<sign>{_SIGNS})\s?(?P<amount>{_NUMBER}){_SCALE}(?P<written>元整|元|块钱|块|美元|美金|欧元|英镑|日元|港币|港元|人民币)?(?!\s?[-~～–]\s?\d|\d)",
          _money),
         (rf"(?<![\p{{Latin}}\d.])(?P<minus>[-−])?(?P<amount>{_NUMBER}){_SCALE}\s?(?P<sign>{_SIGNS})(?P<written>(?!))?(?![\p{{Latin}}\d])", _money),
@@ -156,6 +175,7 @@ CHINESE_AMOUNTS = (
     ),
     *rules(
         "arithmetic",
+        (r"(?<=[\dA-Za-z])[⁰¹²³⁴⁵⁶⁷⁸⁹]+", _power),
         (rf"(?<![\w.]){_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})*\s?[=＝≈≠]\s?{_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})*(?![a-zA-Z\d])", _expression),
         (r"(?<=\d)\s?±\s?(?=\d)|±(?=\d)", "正负"),
         (r"(?<=[\p{Han}\w])\s?[≥]\s?(?=\d)", "大于等于"),
@@ -179,6 +199,7 @@ CHINESE_AMOUNTS = (
     ),
     *rules(
         "date",
+        (r"(?<!\d)([12]\d{2}0)s(?![\p{Latin}\d])", lambda match: chinese_digits(match[1]) + "年代"),
         (r"(?<![\d./-])(?P<year>[12]\d{3})(?P<mark>[./-])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>3[01]|[12]\d|0?[1-9])(?:日|号)?(?![\d./-]?\d)", _date),
         (r"(?<![\d./-])(?P<year>)(?P<month>0?[1-9]|1[0-2])/(?P<day>3[01]|[12]\d|0?[1-9])(?=日|号|（周|\(周|周|星期|前|后|晚|早|上午|下午|截止|到期|开始|发售|上映|出生)(?:日|号)?", _date),
         (r"(?<=(?:截止到?|于|在|日期[:：]?|到|从|自)\s?)(?P<year>)(?P<month>0?[1-9]|1[0-2])/(?P<day>3[01]|2\d|1[1-9])(?![\d/])", _date),
@@ -193,13 +214,18 @@ CHINESE_AMOUNTS = (
     ),
     *rules(
         "unit",
+        (rf"(?<=\d)\s?[-~～–]\s?(?=\d[\d.]*\s?(?:{_SYMBOLS})(?![\p{{Latin}}\d]))", "到"),
+        (r"(?<=\p{Han})/(?=天|年|月|周|人|次|小时|分钟|秒)", "每"),
         (r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})\s?(mmHg)(?![\p{Latin}])", _pressure),
         (rf"(?<![\p{{Latin}}\d.,-])(?P<minus>[-−])?(?P<number>{_NUMBER})\s?(?P<scale>[万亿千百])?(?P<unit>{_SYMBOLS})(?![\p{{Latin}}\d²³/])", _measure),
         (rf"(?<=\d\s?[-~～–到至]\s?\d[\d.]*\s?)({_SYMBOLS})(?![\p{{Latin}}\d²³])", lambda match: _UNITS[match[1]]),
     ),
     *rules(
         "number",
-        (rf"(?<![\p{{Latin}}\d.,])(?P<number>{_NUMBER})(?P<scale>[kKM])(?![\p{{Latin}}\d])", _thousands),
+        (r"(?<!\d)([1-9])([1-9])折", lambda match: chinese_digits(match[1] + match[2]) + "折"),
+        (r"(?<=\d)\+(?=\p{Han})", "多"),
+        (r"(?<=第)\d{1,8}(?![\d.,]|\s?[-~～–]\s?\d)", lambda match: chinese_cardinal(match.group())),
+        (rf"(?<![\p{{Latin}}\d.,])(?P<number>{_NUMBER})(?P<scale>[kKwWM])(?![\p{{Latin}}\d])", _thousands),
         (r"(?<=第)(I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?=[章节卷部篇回幕季集期])", lambda match: chinese_cardinal(str(_ROMAN_CHAPTER[match[1]]))),
         (r"(?<=世界大战|二战|一战|Chapter|Part)\s?(I{1,3}|IV|VI{0,3}|IX|X)\b", lambda match: chinese_cardinal(str(_ROMAN_CHAPTER[match[1]]))),
         (r"(?<=(?:房间?|车牌|航班|车次|编号|邮编|密码|验证码|尾号|工号|学号|QQ|[GDCTKZ])[:：是为]?\s?)\d{3,}(?!\d|\.\d|[元块个人次年月%])",

@@ -91,6 +91,7 @@ _SIGNS = rules(
 )
 _RANGES = rules(
     "range",
+    (r"(?<=[$£€]\d[\d.,]*(?:[kKmMbB]|bn|mn))\s?[-–—]\s?(?=[$£€]\d)", " to "),
     (
         rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>{_MONEY})?(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
         rf"(?P<high_sign>{_MONEY})(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",

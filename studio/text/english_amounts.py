@@ -23,7 +23,7 @@ _CURRENCIES = {
 }  # fmt: skip
 _CODES = {
     "USD": "$", "US$": "$", "GBP": "£", "EUR": "€", "JPY": "¥", "INR": "₹", "KRW": "₩", "RUB": "₽", "BTC": "₿",
-    "CAD": "C$", "AUD": "A$", "HKD": "HK$", "NZD": "NZ$", "BRL": "R$", "RMB": "CNY", "CN¥": "CNY",
+    "Rs.": "₹", "Rs": "₹", "CAD": "C$", "AUD": "A$", "HKD": "HK$", "NZD": "NZ$", "BRL": "R$", "RMB": "CNY", "CN¥": "CNY",
 }  # fmt: skip
 _SCALES = {
     "k": "thousand", "thousand": "thousand", "m": "million", "mn": "million", "mm": "million", "mil": "million",
@@ -169,6 +169,8 @@ def _difference(match: regex.Match[str]) -> str:
 
 def _multiplied(match: regex.Match[str]) -> str:
     number, scale = match["number"].replace(",", ""), match["scale"]
+    if scale == "B" and regex.match(r"\s\p{Lu}", match.string[match.end() :]):
+        return match.group()  # 221B Baker Street
     if scale.lower() == "k" and number in ("2", "4", "5", "8", "10"):
         run = regex.match(
             r"\s?(?:run|race|video|TV|display|screen|resolution|monitor|footage)", match.string[match.end() :]
@@ -189,6 +191,16 @@ def _inches(match: regex.Match[str]) -> str:
 
 def _ordinal(match: regex.Match[str]) -> str:
     return english_ordinal(match[1].replace(",", ""))
+
+
+def _rating(match: regex.Match[str]) -> str:
+    return f"{_decimal(match[1])} out of {english_cardinal(match[2])}"
+
+
+def _coordinate(match: regex.Match[str]) -> str:
+    seconds = f" {_decimal(match[3])} seconds" if match[3] else ""
+    direction = {"N": "north", "S": "south", "E": "east", "W": "west"}[match[4]]
+    return f"{english_cardinal(match[1])} degrees {english_cardinal(match[2])} minutes{seconds} {direction}"
 
 
 def _score(match: regex.Match[str]) -> str:
@@ -232,6 +244,16 @@ AMOUNTS = (
         (r"(?<![\d:])(16):(9)|(?<![\d:])(21):(9)", lambda match: f"{english_cardinal(match[1] or match[3])} to nine"),
     ),
     *rules(
+        "score",
+        (r"(?<=\b(?:scored|score of|rated|rating of|rating|got|gets|earned) )(\d+(?:\.\d+)?)/(\d+)(?![\d/])", _rating),
+        (r"(?<![\w./])(\d\.\d)/(5|10)(?![\d/.])", _rating),
+        (r"(?<![\w.,-])50-50(?![\w-])", "fifty fifty"),
+    ),
+    *rules(
+        "coordinate",
+        (r"(?<![\d.])(\d{1,3})°\s?(\d{1,2})['’′](?:\s?(\d{1,2}(?:\.\d+)?)[\"”″])?\s?([NSEW])\b", _coordinate),
+    ),
+    *rules(
         "inches",
         (r"(?<![\d.])(\d{1,2})['’′]\s?(\d{1,2})(?!\d)(?:[\"”″]|''|(?!\w))",
          lambda match: f"{english_cardinal(match[1])} foot {english_cardinal(match[2])}"),
@@ -242,10 +264,11 @@ AMOUNTS = (
     *rules(
         "unit",
         (
-            rf"(?<![\w.,$£€])(?P<minus>[-−](?=\d))?(?P<over>\d{{1,3}}\s?/\s?)?(?P<number>{_NUMBER})(?:\s?|(?P<hyphen>-)){_UNIT}"
+            rf"(?<![\w.,$£€–-])(?P<minus>[-−](?=\d))?(?P<over>\d{{1,3}}\s?/\s?)?(?P<number>{_NUMBER})(?:\s?|(?P<hyphen>-)){_UNIT}"
             rf"{_DIVISOR}{_END}(?P<point>\.(?!\d))?",
             _measure,
         ),
+        (r"(?<=f(?:oo|ee)t )(\d{1,2}) ?in\b\.?", lambda match: f"{english_cardinal(match[1])} inches"),
         (rf"(?<=\d[-–]\d+ ?|to \d+ ?)(?P<unit>{_SYMBOLS}){_END}", lambda match: " " + _UNITS[match["unit"]][1]),
     ),
     *rules(

@@ -23,6 +23,7 @@ _SHORT_DAYS = {
     "Thurs": "Thursday", "Fri": "Friday", "Sat": "Saturday", "Sun": "Sunday",
 }  # fmt: skip
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|(?:Sept|{'|'.join(name for name in _SHORT_MONTHS if name != 'Sept')})\b\.?)"
+_SHORT = "|".join(sorted(_SHORT_MONTHS, key=len, reverse=True))
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>1\d{3}|20\d{2})(?![\d,.]\d|\d|[-–]\d|:)"
 _ZONE_OR_HALF = r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?(?=(?P<end>\s+\p{Lu}|[\s\"”]*\Z)?))?"
@@ -55,6 +56,8 @@ def dates(*, day_first: bool) -> tuple[Rule, ...]:
     return (
         *rules(
             "date",
+            (rf"\b({_SHORT})\.?\s?[-–]\s?({_SHORT})\b\.?", lambda match: f"{_SHORT_MONTHS[match[1]]} to {_SHORT_MONTHS[match[2]]}"),
+            (r"(?<=\d/\d{4}|\d/\d\d)\s?[-–]\s?(?=\d{1,2}/\d{1,2}/)|(?<=\d0['’]?s)\s?[-–]\s?(?=['’]?\d+0['’]?s\b)", " to "),
             (r"(?<![\w/.-])(?P<first>\d{1,2})(?P<mark>[/.-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|(?<=/)\d{2})(?![\d/-]|\.\d)",
              numeric),
             (r"(?<![\w/.-])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/-]|\.\d|\s?(?:mm|cups?|inch|of|tsp|tbsp|\p{Lu}))", numeric),
@@ -230,7 +233,7 @@ _REST = (
     ),
     *rules(
         "number",
-        (r"\b([Rr]oom|[Ff]light|[Rr]oute|[Hh]ighway|[Aa]partment|Apt\.?|[Ss]uite|[Bb]us|[Ee]xit|[Tt]rain|Boeing|[Hh]otline|Area|Interstate) (\d{2,4})(?![\d,.:]\d)",
+        (r"\b([Rr]oom|[Ff]light|[Rr]oute|[Hh]ighway|[Aa]partment|Apt\.?|[Ss]uite|[Bb]us|[Ee]xit|[Tt]rain|Boeing|[Hh]otline|Area|Interstate) (\d{2,4})(?![\d,.:]\d|\p{L})",
          _numbered),
         (r"\b(Boeing|Airbus A|Porsche|Route) ?(\d{3})(?![\d,.:]\d)", _numbered),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import regex
 
-from studio.text.number_words import english_cardinal, english_digits, english_ordinal, english_year
+from studio.text.number_words import english_cardinal, english_digits, english_ordinal, english_year, roman_value
 from studio.text.rules import rules
 
 _TITLES = {
@@ -53,8 +53,7 @@ _REGNAL = (
     "Pedro|Carlos|Haakon|Olav|Harald|Margaret|Franz|Joseph|Leopold|Albert|Umberto|Selim|Mehmed|Murad|Felipe|Isabella|"
     "Seti|Artaxerxes|Xerxes|Constantine|Justinian|Theodosius|Baldwin|Stephen|Wenceslaus|Sigismund|Casimir|Rudolf|Xavier|John"
 )
-_ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_ROMAN = r"(?=[IVXL])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 # The pronoun: "Part I was", but "Chapter I. The Storm".
 _NOT_PRONOUN = r"(?!(?<=\bI)\s+(?!of\b|and\b|to\b|through\b|is\b|was\b|in\b|had\b|died\b|ruled\b|reigned\b|became\b)\p{Ll})(?!(?<=\bI)['’](?!s\b))"
 _SIGN_WORDS = {
@@ -145,11 +144,9 @@ _SMALL_WORDS = frozenset(
 _PLURAL_LETTERS = r"\b((?:\p{Lu}\.){2,})(?=(\s*\S)?)"
 
 
-def roman_value(numeral: str) -> int:
-    values = [_VALUES[letter] for letter in numeral]
-    return sum(
-        -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
-    )
+def _heading(match: regex.Match[str]) -> str:
+    is_numeral = regex.fullmatch(_ROMAN, match[1])
+    return english_cardinal(str(roman_value(match[1]))) if is_numeral else match.group()
 
 
 def _cardinal(match: regex.Match[str]) -> str:
@@ -202,7 +199,8 @@ def _lower(match: regex.Match[str]) -> str:
 
 
 def _numeral_sign(match: regex.Match[str]) -> str:
-    return english_year(match.group()) if 1000 < roman_value(match.group()) < 2100 else match.group()
+    value = roman_value(match.group())
+    return english_year(str(value)) if 1000 < value < 2100 else match.group()
 
 
 NAMES = (
@@ -231,6 +229,8 @@ NAMES = (
     ),
     *rules(
         "Roman numeral",
+        (r"\bWW(I{1,2})\b", lambda match: f"World War {english_cardinal(str(len(match[1])))}"),
+        (r"\A\s*([IVX]{2,6})(?=\.(?:\s+\p{Lu}|\s*\Z))", _heading),
         (rf"(?i:\b({_DIVISIONS}))([ \t]+)({_ROMAN})\b{_NOT_PRONOUN}(?!\.\p{{L}})", _cardinal),
         (rf"\b({_REGNAL}) ({_ROMAN})\b{_NOT_PRONOUN}(?!\.\p{{Lu}})", _regnal),
         (rf"\b({_ROMAN})(?:th)?([ -])(?=centur(?:y|ies)\b)",

@@ -15,9 +15,9 @@ import regex
 from studio.text.chinese import drop_blanks, normalize_chinese
 from studio.text.cleaning import CONTROLS
 from studio.text.english import normalize_english
-from studio.text.grammar import normalize_with_grammar
+from studio.text.grammar import normalize_between_words
 from studio.text.language import Language
-from studio.text.numerals import before_japanese_grammar, spell_out
+from studio.text.numerals import after_japanese_grammar, before_japanese_grammar, spell_out
 from studio.text.rules import Step
 
 _BLANKS = regex.compile(r"\s+")
@@ -74,7 +74,8 @@ def normalize(text: str, language: Language, *, day_first: bool = False) -> Norm
     elif language is Language.CHINESE:
         text = normalize_chinese(text, steps)
     elif language is Language.JAPANESE:
-        text = drop_blanks(normalize_with_grammar(before_japanese_grammar(text, steps), language))
+        text = normalize_between_words(before_japanese_grammar(text, steps), language)
+        text = drop_blanks(after_japanese_grammar(text, steps))
     else:
         text = _BLANKS.sub(" ", spell_out(text, language, steps))
     return Normalized(text, tuple(steps))

@@ -14,6 +14,7 @@ _ORDINALS = {
     "twelve": "twelfth",
 }  # fmt: skip
 _SCALES = ("", " thousand", " million", " billion", " trillion", " quadrillion")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _CHINESE_DIGITS = "零一二三四五六七八九"
 _CHINESE_PLACES = ("", "十", "百", "千")
 
@@ -81,6 +82,14 @@ def english_decade(century: str, tens: str) -> str:
         return "two thousands" if century == "20" else f"{english_cardinal(century)} hundreds"
     plural = "tens" if tens == "1" else _TENS[int(tens)][:-1] + "ies"
     return f"{english_cardinal(century)} {plural}"
+
+
+def roman_value(numeral: str) -> int:
+    """Return ``XIV`` as 14."""
+    values = [_ROMAN_VALUES[letter] for letter in numeral]
+    return sum(
+        -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
+    )
 
 
 def chinese_digits(digits: str) -> str:

@@ -5,6 +5,7 @@ Number words are those of ``num2words``; the tables and rules around them are in
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from functools import cache
 import regex
 
 from studio.text.language import Language
+from studio.text.number_words import roman_value
 from studio.text.rules import Rule, Step, apply_rules, rules
 
 
@@ -146,6 +148,7 @@ class _Numerals:
     def __init__(self, language: Language) -> None:
         words = self._words = _TABLES[language]
         self._code = words.code
+        self._point = words.point if words.code == "ko" else f" {words.point} "
         self._months = words.months.split()
         self._units = {key: forms for key, *forms in (entry.split() for entry in words.units.split("|"))}
         self._currencies = {key: forms for key, *forms in (entry.split() for entry in words.currencies.split("|"))}
@@ -165,7 +168,7 @@ class _Numerals:
             whole, _, decimals = text.partition(".")
         else:
             whole, _, decimals = text.partition(self._mark.strip("\\"))
-        return self.cardinal(whole) + (f" {self._words.point} {_decimals(decimals, self._code)}" if decimals else "")
+        return self.cardinal(whole) + (self._point + _decimals(decimals, self._code) if decimals else "")
 
     def form(self, forms: list[str], text: str) -> str:
         digits = regex.sub(r"\D", "", text) if regex.fullmatch(rf"\d+|\d{{1,3}}(?:{self._group}\d{{3}})+", text) else ""
@@ -266,7 +269,14 @@ class _Numerals:
         unit, sign = _alternatives(self._units), _alternatives(self._currencies)
         named_months = "|".join(months) if code != "ko" else "(?!)"
         of = {"es": r"\s+de\s+", "ru": r"\s+"}.get(code, r"\s+")
+        century = {
+            "fr": r"\b([IVXL]{1,6})e(?= siècle)",
+            "it": r"\b([IVXL]{1,6})(?= secolo)",
+            "es": r"(?<=\b[Ss]iglos? )([IVXL]{1,6})\b",
+        }
+        form = "cardinal" if code == "es" else "ordinal"
         return (
+            *(rules("Roman numeral", (century[code], lambda match: _say(str(roman_value(match[1])), code, to=form))) if code in century else ()),
             *rules(
                 "date",
                 *(
@@ -312,6 +322,7 @@ class _Numerals:
             *rules(
                 "number",
                 (r"\+\d[\d ()./-]{5,18}\d|(?<![\d.,])0\d[\d /-]{5,14}\d", lambda match: ("plus " if match.group()[0] == "+" and code == "de" else "") + ", ".join(_fraction(each, code) for each in regex.findall(r"\d+", match.group()))),
+                (_POWER, lambda match: _power(match, code)),
                 (r"(?<=\d)\s?\+\s?(?=\d)", f" {words.plus} "),
                 (r"(?<=[\d\p{L}])\s?=\s?(?=[\d\p{L}])", f" {words.equals} "),
                 (r"(?<=\d)\s?[×x*]\s?(?=\d)", f" {words.times} "),
@@ -381,8 +392,24 @@ def _russian_year(match: regex.Match[str]) -> str:
     return _say(match[1], "ru", to="ordinal", case=case) + " "
 
 
+_POWERS = {
+    "de": " hoch {}", "fr": " puissance {}", "es": " elevado a {}", "it": " alla {}", "ru": " в степени {}",
+    "ko": "의 {}제곱", "ja": "の{}乗",
+}  # fmt: skip
+_POWER = r"(?<=[\p{L}\d])[⁰¹²³⁴⁵⁶⁷⁸⁹]+"
+
+
+def _power(match: regex.Match[str], code: str) -> str:
+    return _POWERS[code].format(unicodedata.normalize("NFKC", match.group()))
+
+
+def _japanese_cardinal(digits: str) -> str:
+    return _say(digits, "ja") if len(digits) < 16 else _japanese_digits(digits)
+
+
 _JAPANESE = rules(
     "number",
+    (_POWER, lambda match: _power(match, "ja")),
     (r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
     (r"(?<!\d)(\d+(?:\.\d+)?)\s?(?:%|％)", r"\1パーセント"),
     (r"[¥￥]\s?(\d+(?:\.\d+)?)(?:円)?", r"\1円"),
@@ -409,10 +436,13 @@ _JAPANESE = rules(
     (r"(?<=\d)\s?\+\s?(?=\d)", "足す"),
     (r"(?<=[\d\p{L}])\s?=\s?(?=[\d\p{L}])", "は"),
     (r"(?<![\d\p{Latin}])-(?=\d)", "マイナス"),
+    (r"\d+(?:\.\d+){2,}", lambda match: "点".join(_japanese_cardinal(each) for each in match.group().split("."))),
+    (r"(?<=[A-Za-z])-(?=\d)", " "),
     (r"[\^*_#~～]+", " "),
 )  # fmt: skip
 
 
+_LEFT = rules("number", (r"[0-9]+", lambda match: _japanese_digits(match.group())), (r"[<>|{}\\^*_#=~`]+", " "))
 _JAPANESE_DIGITS = ("ゼロ", *"一二三四五六七八九")
 
 
@@ -423,3 +453,8 @@ def _japanese_digits(digits: str) -> str:
 def before_japanese_grammar(text: str, steps: list[Step]) -> str:
     """Return ``text`` with signs and units in Japanese words; the grammar reads the numbers."""
     return apply_rules(text, _JAPANESE, steps)
+
+
+def after_japanese_grammar(text: str, steps: list[Step]) -> str:
+    """Return ``text`` without the digits and signs that the grammar left."""
+    return apply_rules(text, _LEFT, steps)

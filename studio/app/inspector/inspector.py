@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.inspector.line_settings_form import LineSettingsForm
+from studio.app.inspector.normalized_text import mark_changes
 from studio.app.inspector.take_rows import TakeRow
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
@@ -38,7 +39,8 @@ class Inspector(QWidget):
         super().__init__(parent)
         self.form = LineSettingsForm(styles)
         self.takes = TakesList(outline_of)
-        self._normalized_text = QLabel(wordWrap=True)
+        self._spoken_words = ""
+        self._normalized_text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
         self._normalized_text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -118,16 +120,20 @@ class Inspector(QWidget):
         self.tabs.setTabText(0, self.tr("%n line(s)", "", num_lines) if num_lines > 1 else self.tr("Line"))
         self.tabs.setTabText(1, self.tr("Takes") if not takes else self.tr("Takes {count}").format(count=len(takes)))
 
-    def show_normalized_text(self, text: str | StudioError, hint: str = "") -> None:
-        """Show the normalized text or its error; ``hint`` is a warning to show before the line is spoken."""
-        self._normalized_text.setText(text if isinstance(text, str) else "")
+    def show_normalized_text(self, text: str | StudioError, hint: str = "", written: str = "") -> None:
+        """Show the normalized text or its error; ``hint`` is a warning to show before the line is spoken.
+
+        Words that differ from the text as ``written`` are underlined.
+        """
+        self._spoken_words = text if isinstance(text, str) else ""
+        self._normalized_text.setText(mark_changes(written or self._spoken_words, self._spoken_words))
         self._hint.setText(hint)
         self._hint.setVisible(bool(hint))
         self._problem.show_error(text if isinstance(text, StudioError) else None)
 
     @property
     def spoken_words(self) -> str:
-        return self._normalized_text.text()
+        return self._spoken_words
 
 
 def _speed_note(line: Line | None, takes: Sequence[TakeRow]) -> str:

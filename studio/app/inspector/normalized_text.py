@@ -37,7 +37,7 @@ _SUPPORTED_BY_OTHERS = QT_TRANSLATE_NOOP(
 class NormalizedTextPreview(QObject):
     """Normalizes the line passed to ``show`` in the worker and emits ``ready``, but only for the latest line."""
 
-    ready = Signal(object, str)  # text or StudioError, and a hint, which may be empty
+    ready = Signal(object, str, str)  # text or StudioError, a hint, which may be empty, and the text as written
 
     def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,28 @@ class NormalizedTextPreview(QObject):
         hint = ""
         if engine is not None and isinstance(answer, str):
             hint = unsupported_script_hint(engine.model_name, answer)
-        self.ready.emit(answer, hint)
+        self.ready.emit(answer, hint, text or "")
+
+
+def mark_changes(written: str, spoken: str) -> str:
+    """Return ``spoken`` as rich text in which words that differ from ``written`` are underlined."""
+    if not spoken:
+        return ""
+    import html  # noqa: PLC0415 - after the first paint
+
+    from studio.text.changes import find_changes  # noqa: PLC0415
+
+    marked: list[str] = []
+    position = 0
+    for change in find_changes(written, spoken):
+        if not change.after.strip(".。,，"):
+            continue
+        marked += (
+            html.escape(spoken[position : change.start]),
+            f"<u>{html.escape(spoken[change.start : change.end])}</u>",
+        )
+        position = change.end
+    return "".join([*marked, html.escape(spoken[position:])]).replace("\n", "<br>")
 
 
 def is_script_supported(languages: frozenset[str], text: str) -> bool:

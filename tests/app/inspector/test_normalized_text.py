@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
 from studio.app.inspector import normalized_text
-from studio.app.inspector.normalized_text import is_script_supported, unsupported_script_hint
+from studio.app.inspector.normalized_text import is_script_supported, mark_changes, unsupported_script_hint
 from studio.app.translation import use_language
 from studio.catalog.known import known_models
 
@@ -43,6 +43,14 @@ def test_other_models_are_suggested_only_if_they_support_the_script() -> None:
     assert "Other models" in unsupported_script_hint("studio-mini", "Привет.")
     for model in ("studio-mini", "Fun-CosyVoice3-0.5B-2512"):
         assert unsupported_script_hint(model, "مرحبا").endswith("becomes unintelligible.")
+
+
+def test_changed_words_are_marked() -> None:
+    assert mark_changes("I paid $5 & left <b>", "I paid five dollars and left.") == (
+        "I paid <u>five dollars and</u> left."
+    )
+    assert mark_changes("A & B", "A & B") == "A &amp; B"
+    assert mark_changes("好的5个", "好的五个。") == "好的<u>五</u>个。"
 
 
 @pytest.mark.slow

@@ -1,0 +1,70 @@
+"""Properties of cleaning and normalisation that hold for any text in any language."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studio.text.cleaning import clean
+from studio.text.language import Language
+from studio.text.normalize import normalize
+
+pytest.importorskip("num2words")
+MAX_SECONDS_PER_CHARACTER = 10e-6
+_BITS = [
+    "<b>", "</b>", "<br/>", "<i class='x'>", "&amp;", "&lt;", "<|endofprompt|>", "<|im_start|>", "[12]", "**", "__", "# ",
+    "====", "`", "😀", "$12.50", "€3,50", "7 - 2 = 5", "12/25", "14/3/24", "10:30", "5 km", "60 km/h", "19th", "3-2",
+    "100k", "2x", "25%", "±5", "v2.5.1", "192.168.1.1", "IV", "No. ", "\n", " ", ". ", ", ", "(", ")", "“", "”", "—",
+    "1,234", "0.5", "-7", "10⁸", "½", "№", "#5", "٣", "~", "00", "1e5", "1990s", "'90s", "6'2\"", "¥1999元",
+]  # fmt: skip
+_WORDS = ["harbour", "quiet", "lantern", "morning", "window", "garden", "purple", "summer"]
+LANGUAGES = st.sampled_from(list(Language))
+_mixed = st.lists(st.sampled_from([*_BITS, *_WORDS, "好", "天", "안녕", "Привет", "カナ"]), max_size=25).map(" ".join)
+_any_text = st.one_of(_mixed, st.text(st.characters(exclude_categories=()), max_size=120))
+_few = settings(max_examples=150, deadline=None)
+
+
+def read(text: str, language: Language) -> str:
+    return normalize(clean(text).text, language).text
+
+
+@_few
+@given(text=_any_text, language=LANGUAGES)
+def test_no_digit_markup_or_special_token_survives(text: str, language: Language) -> None:
+    spoken = read(text, language)
+    assert not re.search(r"[0-9<>|{}\\^*_#=~`]", spoken), spoken
+
+
+@_few
+@given(text=_any_text, language=LANGUAGES)
+def test_normalising_twice_changes_nothing(text: str, language: Language) -> None:
+    spoken = read(text, language).strip()
+    assert read(spoken, language).strip() == spoken
+
+
+@_few
+@given(bits=st.lists(st.sampled_from([*_BITS, *_WORDS]), max_size=25), language=LANGUAGES)
+def test_words_are_not_lost(bits: list[str], language: Language) -> None:
+    spoken = read(" ".join(bits), language)
+    for word in _WORDS:
+        assert spoken.count(word) == bits.count(word), word
+
+
+@pytest.mark.slow
+def test_random_texts_are_read_quickly() -> None:
+    draw = random.Random(31)
+    for language in Language:
+        texts = [
+            "".join(chr(draw.randrange(sys.maxunicode + 1)) for _ in range(draw.randrange(200))) for _ in range(60)
+        ]
+        read("warm up 5", language)
+        started = time.process_time()
+        for text in texts:
+            read(text, language)
+        assert time.process_time() - started < MAX_SECONDS_PER_CHARACTER * sum(map(len, texts)), language
