@@ -3273,10 +3273,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法确定 {name} 的哪一列是文本。各列为：{columns}。</translation>
     </message>
     <message>
-        <source>Left out {count} subtitles whose times cannot be read (in line {numbers} of the file).</source>
-        <translation>已略过 {count} 条无法读取时间的字幕（文件第 {numbers} 行）。</translation>
-    </message>
-    <message>
         <source>Missing in the book: {names}.</source>
         <translation>书中缺少：{names}。</translation>
     </message>
@@ -5167,6 +5163,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Split it into lines, or use `timbre export`.</source>
         <translation>请拆分成多行，或使用 `timbre export`。</translation>
+    </message>
+    <message>
+        <source>Subtitles whose times cannot be read are left out (line {numbers} of the file).</source>
+        <translation>已略过无法读取时间的字幕（文件第 {numbers} 行）。</translation>
     </message>
     <message>
         <source>The archive is damaged, is not a zip or tar file, or contains no model.</source>

@@ -98,9 +98,9 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_column,
         metavar="FIELD=NAME",
-        help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out",
+        help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out; "
+        "sheet=NAME chooses the sheet of a workbook (default: the one with most rows)",
     )
-    group.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook (default: the one with most rows)")
     group.add_argument(
         "--sound-cues",
         choices=("skip", "speak"),
@@ -209,9 +209,12 @@ def line_numbers(words: str) -> frozenset[int]:
 _MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last line
 
 
-def _column(words: str) -> tuple[Field, str]:
+def _column(words: str) -> tuple[Field | None, str]:
+    """Parse ``text=Dialogue``; ``sheet=NAME`` has no field."""
     name, sign, column = words.partition("=")
     known = [field.value for field in Field]
+    if sign and name.strip() == "sheet":
+        return None, column.strip()
     if not sign or name.strip() not in known:
         raise argparse.ArgumentTypeError(f"{words} does not have the form FIELD=NAME, with one of {', '.join(known)}")
     return Field(name.strip()), column.strip()

@@ -72,18 +72,20 @@ class OpenScript:
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
     file = read_file(arguments.script)
-    options = ImportOptions(arguments.split, speaks_notes=arguments.sound_cues == "speak", sheet=arguments.sheet)
-    if arguments.sheet is not None and arguments.sheet not in file.tables:
+    wanted = next((name for field, name in reversed(arguments.column) if field is None), None)
+    if wanted is not None and wanted not in file.tables:
         raise UnusableSetting(
             "{file} has no sheet “{sheet}”.",
             remedy="Choose one of {known}.",
             file=file.name,
-            sheet=arguments.sheet,
+            sheet=wanted,
             known=list(file.tables) or "",
         )
+    options = ImportOptions(arguments.split, speaks_notes=arguments.sound_cues == "speak", sheet=wanted)
+    columns = [(field, name) for field, name in arguments.column if field is not None]
     sheet = file.sheet(options)
-    if arguments.column and sheet is not None:
-        options = replace(options, mapping=_mapping(file.tables[sheet], arguments.column))
+    if columns and sheet is not None:
+        options = replace(options, mapping=_mapping(file.tables[sheet], columns))
     imported = file.script(options)
     cast = {name_key(name): CastMember(voice) for name, voice in arguments.cast}
     voices = LibraryNames([*(voice for _, voice in arguments.cast), *(voice.name for voice in library.voices())])

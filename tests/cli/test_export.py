@@ -207,6 +207,29 @@ def test_casts_and_columns_are_checked(timbre, spoken) -> None:  # type: ignore[
     assert not spoken()
 
 
+def test_an_unclear_column_and_an_unknown_sheet_stop_the_export(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("Good evening.,Guten Abend.\n", "utf-8")
+    unclear = export(timbre, "script.csv", "--voice", "Anna")
+    assert "not clear which column" in unclear.err
+    assert "--column text=" in unclear.err
+    assert export(timbre, "script.csv", "--voice", "Anna", "--column", "text=2", "--dry-run").status == 0
+    no_sheet = export(timbre, "script.csv", "--voice", "Anna", "--column", "sheet=Act two")
+    assert "no sheet “Act two”" in no_sheet.err
+    assert not spoken()
+
+
+def test_what_an_import_leaves_out_and_missing_chapters_are_reported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    times = "00:00:01,000 --> 00:00:02,000"
+    Path("film.srt").write_text(f"1\n{times}\n[rain]\nHello there.\n\n2\n0x --> 1\nNot said.\n", "utf-8")
+    ran = export(timbre, "film.srt", "--voice", "Anna", "--files", "chapters", "--dry-run")
+    assert "are left out (line 6 of the file)" in ran.err
+    assert "No chapters were found" in ran.err
+    assert "rain" not in ran.out
+    said = export(timbre, "film.srt", "--voice", "Anna", "--sound-cues", "speak", "--dry-run")
+    assert "[rain]" in said.out
+    assert not spoken()
+
+
 def test_a_joined_file_with_subtitles_and_manifest(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.md").write_text("# Title here\n\nThe harbour was quiet.", "utf-8")
     ran = export(

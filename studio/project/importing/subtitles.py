@@ -79,8 +79,7 @@ def notices_of_subtitles(text: str) -> tuple[Message, ...]:
     named = [str(number) for number in numbers[:_MAX_NUMBERS_NAMED]]
     return (
         message(
-            "Left out {count} subtitles whose times cannot be read (in line {numbers} of the file).",
-            count=len(numbers),
+            "Subtitles whose times cannot be read are left out (line {numbers} of the file).",
             numbers=[*named, "…"] if len(numbers) > len(named) else named,
         ),
     )

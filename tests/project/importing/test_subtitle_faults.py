@@ -42,7 +42,7 @@ def test_a_subtitle_whose_time_cannot_be_read_is_left_out_and_named() -> None:
     text = cue("One.") + "\n2\n00:0x:04,000 --> 00:00:06,000\nTwo.\n\n3\n00:00:07,000 --> 00:00:09,000\nA --> B.\n"
     assert spoken(text) == [(None, "One."), (None, "A B.")]
     (notice,) = notices_of_subtitles(text)
-    assert "(in line 6 of the file)" in str(notice)
+    assert "(line 6 of the file)" in str(notice)
 
 
 def test_a_number_that_is_said_is_kept() -> None:
