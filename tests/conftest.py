@@ -42,6 +42,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move the tests of the window to the end: Qt processes events after each later test of the process."""
+    items.sort(key=lambda item: item.path.is_relative_to(_TESTS / "app"))
+
+
 def pytest_collection_finish() -> None:
     """Exclude the collected tests from garbage collections, of which the window's tests request one each."""
     gc.freeze()

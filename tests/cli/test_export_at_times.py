@@ -95,8 +95,8 @@ def test_one_file_per_character(film) -> None:  # type: ignore[no-untyped-def]
     cues = cue(1, 1.0, 1.0, "MARTHA: One two.") + cue(2, 3.0, 1.0, "JOHN: Three.")
     ran = film(cues, "--files", "characters")
     assert ran.status == 0, ran.err
-    assert sorted(path.name for path in Path().glob("*.wav")) == ["dub JOHN.wav", "dub MARTHA.wav"]
-    john, _ = soundfile.read("dub JOHN.wav", dtype="float32")
+    assert sorted(path.name for path in Path().glob("*.wav")) == ["dub John.wav", "dub Martha.wav"]
+    john, _ = soundfile.read("dub John.wav", dtype="float32")
     assert len(john) == 3 * RATE + WORD_SAMPLES
     assert not np.any(john[: 3 * RATE])
 
