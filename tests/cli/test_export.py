@@ -222,7 +222,7 @@ def test_what_an_import_leaves_out_and_missing_chapters_are_reported(timbre, spo
     times = "00:00:01,000 --> 00:00:02,000"
     Path("film.srt").write_text(f"1\n{times}\n[rain]\nHello there.\n\n2\n0x --> 1\nNot said.\n", "utf-8")
     ran = export(timbre, "film.srt", "--voice", "Anna", "--files", "chapters", "--dry-run")
-    assert "are left out (line 6 of the file)" in ran.err
+    assert "are left out (line 7 of the file)" in ran.err
     assert "No chapters were found" in ran.err
     assert "rain" not in ran.out
     said = export(timbre, "film.srt", "--voice", "Anna", "--sound-cues", "speak", "--dry-run")
