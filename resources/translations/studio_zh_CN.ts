@@ -5433,6 +5433,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{file} 含有 {name} 类的对象，打开时可能运行代码。</translation>
     </message>
     <message>
+        <source>{file} does not declare its encoding and is read as {encoding}, for example “{preview}”. If that is wrong, save it as UTF-8, or use --encoding.</source>
+        <translation>{file} 没有声明编码，按 {encoding} 读取，例如“{preview}”。如果不对，请另存为 UTF-8，或使用 --encoding。</translation>
+    </message>
+    <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
         <translation>{file} 只是 Git LFS 指针，不是文件本身。</translation>
     </message>

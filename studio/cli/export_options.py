@@ -102,6 +102,12 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         "sheet=NAME chooses the sheet of a workbook (default: the one with most rows)",
     )
     group.add_argument(
+        "--encoding",
+        type=_text_encoding,
+        metavar="NAME",
+        help="encoding of a text, such as cp1251 or big5 (default: guess)",
+    )
+    group.add_argument(
         "--sound-cues",
         choices=("skip", "speak"),
         default="skip",
@@ -207,6 +213,14 @@ def line_numbers(words: str) -> frozenset[int]:
 
 
 _MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last line
+
+
+def _text_encoding(name: str) -> str:
+    try:
+        "".encode(name)
+    except LookupError as error:
+        raise argparse.ArgumentTypeError(f"{name} is not the name of an encoding") from error
+    return name
 
 
 def _column(words: str) -> tuple[Field | None, str]:

@@ -71,7 +71,7 @@ class OpenScript:
 
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
-    file = read_file(arguments.script)
+    file = read_file(arguments.script, arguments.encoding)
     wanted = next((name for field, name in reversed(arguments.column) if field is None), None)
     if wanted is not None and wanted not in file.tables:
         raise UnusableSetting(

@@ -45,8 +45,8 @@ _ALWAYS_SHOWN = (".epub", ".pdf")
 
 
 def has_choices(file: ScriptFile, imported: ImportedScript) -> bool:
-    """Return whether there is something to decide: columns, speakers, or which parts of a book are spoken."""
-    if file.kind is ScriptKind.TABLE or file.name.lower().endswith(_ALWAYS_SHOWN):
+    """Return whether there is something to decide: columns, speakers, which parts of a book are spoken, or a guess."""
+    if imported.notices or file.kind is ScriptKind.TABLE or file.name.lower().endswith(_ALWAYS_SHOWN):
         return True
     return any(line.character or not line.is_spoken for line in imported.lines)
 

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from studio.errors import UnreadableScript
-from studio.messages import message
+from studio.messages import Message, message
 from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_screenplay, read_fountain
 from studio.project.importing.epub import read_epub
@@ -24,7 +24,7 @@ from studio.project.importing.tables import (
     read_sheets,
 )
 from studio.project.importing.text_chapters import blocks_of_text
-from studio.project.importing.text_file import read_bytes, read_text
+from studio.project.importing.text_file import read_bytes, read_text, read_text_with_notice
 from studio.project.importing.word import read_word
 from studio.project.splitting import SplitMode
 from studio.text.tags import COSYVOICE3_TAGS
@@ -79,6 +79,7 @@ class ScriptFile:
         text: The content of a text or subtitle file.
         book: The content of a document or screenplay.
         tables: The tables by the name of their sheet.
+        notices: What was guessed when the file was read.
     """
 
     name: str
@@ -86,6 +87,7 @@ class ScriptFile:
     text: str = ""
     book: Book | None = None
     tables: Mapping[str, Table] = field(default_factory=dict)
+    notices: tuple[Message, ...] = ()
 
     @property
     def has_speakers(self) -> bool:
@@ -109,6 +111,7 @@ class ScriptFile:
         Each row of a table and each speech of a subtitle becomes a line; other text is split.
         """
         imported = self._script(options)
+        imported = replace(imported, notices=(*self.notices, *imported.notices))
         if not imported.lines:
             raise UnreadableScript(
                 "{file} contains nothing that can be spoken.", remedy="Choose another file.", file=self.name
@@ -145,23 +148,20 @@ def read_tables(path: Path) -> dict[str, Table]:
     return {path.stem: read_csv(read_text(path), path.name)}
 
 
-def read_file(path: Path) -> ScriptFile:
-    """Read a script file in the format given by its suffix. Raise ``UnreadableScript``."""
+def read_file(path: Path, encoding: str | None = None) -> ScriptFile:
+    """Read a script file in the format given by its suffix. ``encoding`` is that of a text, if known.
+
+    Raise ``UnreadableScript``.
+    """
     name, suffix = path.name, path.suffix.lower()
-    match suffix:
-        case ".txt":
-            return _text_file(name, read_text(path))
-        case ".md" | ".markdown":
-            return ScriptFile(name, ScriptKind.BOOK, book=Book(blocks_of_markdown(read_text(path))))
-        case ".docx" | ".epub" | ".pdf":
-            read = {".docx": read_word, ".epub": read_epub, ".pdf": read_pdf}[suffix]
-            return ScriptFile(name, ScriptKind.BOOK, book=read(read_bytes(path), name))
-        case ".fountain":
-            return ScriptFile(name, ScriptKind.SCREENPLAY, book=read_fountain(read_text(path)))
-        case ".csv" | ".tsv" | ".xlsx":
-            return ScriptFile(name, ScriptKind.TABLE, tables=read_tables(path))
-        case ".srt" | ".vtt":
-            return ScriptFile(name, ScriptKind.SUBTITLES, text=read_text(path))
+    if suffix in (".docx", ".epub", ".pdf"):
+        read = {".docx": read_word, ".epub": read_epub, ".pdf": read_pdf}[suffix]
+        return ScriptFile(name, ScriptKind.BOOK, book=read(read_bytes(path), name))
+    if suffix == ".xlsx":
+        return ScriptFile(name, ScriptKind.TABLE, tables=read_tables(path))
+    if suffix in SCRIPT_SUFFIXES:
+        text, notices = read_text_with_notice(path, encoding)
+        return replace(_text_file(path, text), notices=notices)
     raise UnreadableScript(
         "{suffix} cannot be imported ({file}).",
         remedy="Choose one of {known}, or copy and paste the text.",
@@ -171,7 +171,17 @@ def read_file(path: Path) -> ScriptFile:
     )
 
 
-def _text_file(name: str, text: str) -> ScriptFile:
+def _text_file(path: Path, text: str) -> ScriptFile:
+    name = path.name
+    match path.suffix.lower():
+        case ".md" | ".markdown":
+            return ScriptFile(name, ScriptKind.BOOK, book=Book(blocks_of_markdown(text)))
+        case ".csv" | ".tsv":
+            return ScriptFile(name, ScriptKind.TABLE, tables={path.stem: read_csv(text, name)})
+        case ".srt" | ".vtt":
+            return ScriptFile(name, ScriptKind.SUBTITLES, text=text)
+        case ".fountain":
+            return ScriptFile(name, ScriptKind.SCREENPLAY, book=read_fountain(text))
     if is_screenplay(text):
         return ScriptFile(name, ScriptKind.SCREENPLAY, book=read_fountain(text))
     return ScriptFile(name, ScriptKind.TEXT, text=text)

@@ -8,6 +8,7 @@ from pathlib import Path
 import regex
 
 from studio.errors import UnreadableScript
+from studio.messages import Message, message
 from studio.storage.disk import require_regular_file
 
 _MAX_BYTES = 64 << 20
@@ -21,6 +22,8 @@ _BYTE_ORDER_MARKS = (
 _HAN = regex.compile(r"\p{Han}")
 _NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
 _SHARE_OF_HAN = 0.5
+_MIN_ZEROS = 0.2  # share of the bytes of UTF-16
+_MAX_PREVIEW = 40
 
 
 def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
@@ -50,27 +53,62 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
 
 def read_text(path: Path, *, allows_pipe: bool = False) -> str:
     """Return the text of a file in UTF-8, UTF-16, UTF-32, GB18030 or Windows-1252. Raise ``UnreadableScript``."""
-    content = read_bytes(path, allows_pipe=allows_pipe)
+    return _decode(read_bytes(path, allows_pipe=allows_pipe), path)[0]
+
+
+def read_text_with_notice(path: Path, encoding: str | None = None) -> tuple[str, tuple[Message, ...]]:
+    """Return the text of a file, and a notice with its beginning if its encoding is a guess.
+
+    ``encoding`` overrides what the file says. Raise ``UnreadableScript``.
+    """
+    content = read_bytes(path)
+    if encoding is not None:
+        return _decoded(content, encoding, path), ()
+    text, guess = _decode(content, path)
+    if guess is None:
+        return text, ()
+    foreign = next(line.strip() for line in text.splitlines() if _NOT_ASCII.search(line))
+    return text, (
+        message(
+            "{file} does not declare its encoding and is read as {encoding}, for example “{preview}”. If that is wrong, save"
+            " it as UTF-8, or use --encoding.",
+            file=path.name,
+            encoding=guess,
+            preview=foreign[:_MAX_PREVIEW],
+        ),
+    )
+
+
+def _decode(content: bytes, path: Path) -> tuple[str, str | None]:
+    """Return the text, and its encoding if that is a guess."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            return _decoded(content, encoding, path)
+            return _decoded(content, encoding, path), None
     if b"\0" in content:
-        raise _not_text(path)
+        return _decoded(content, _wide_encoding(content, path), path), None
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8"), None
     except UnicodeDecodeError:
         return _decode_legacy(content)
 
 
-def _decode_legacy(content: bytes) -> str:
-    """Decode as GB18030 if the result is mostly Chinese, else as Windows-1252. Most byte sequences are valid GB18030."""
+def _wide_encoding(content: bytes, path: Path) -> str:
+    """Return the encoding of UTF-16 without a byte order mark: every other byte of Latin text is 0."""
+    even, odd = content[::2].count(0), content[1::2].count(0)
+    if len(content) % 2 or min(even, odd) or max(even, odd) < _MIN_ZEROS * len(content):
+        raise _not_text(path)
+    return "utf-16-le" if odd else "utf-16-be"
+
+
+def _decode_legacy(content: bytes) -> tuple[str, str]:
+    """Return the text and its encoding. Decode as GB18030 if the result is mostly Chinese, else as Windows-1252. Most byte sequences are valid GB18030."""
     try:
         text = content.decode("gb18030")
     except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+        return content.decode("cp1252", "replace"), "Windows-1252"
     foreign = _NOT_ASCII.findall(text)
     is_chinese = len(_HAN.findall(text)) >= _SHARE_OF_HAN * len(foreign)
-    return text if is_chinese else content.decode("cp1252", "replace")
+    return (text, "GB18030") if is_chinese else (content.decode("cp1252", "replace"), "Windows-1252")
 
 
 def _decoded(content: bytes, encoding: str, path: Path) -> str:
