@@ -32,7 +32,7 @@ from studio.text.tags import COSYVOICE3_TAGS
 TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx")
 SCRIPT_SUFFIXES = (
     *(".txt", ".md", ".markdown", ".docx", ".epub", ".pdf"),
-    *(".fountain", ".srt", ".vtt", *TABLE_SUFFIXES),
+    *(".fountain", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".smi", *TABLE_SUFFIXES),
 )
 # Words in brackets that are tags of the models, not names of speakers.
 TAG_WORDS = frozenset({"pause", *(tag.text.strip("[]<>").casefold() for tag in COSYVOICE3_TAGS.inline)}) | {
@@ -178,7 +178,7 @@ def _text_file(path: Path, text: str) -> ScriptFile:
             return ScriptFile(name, ScriptKind.BOOK, book=Book(blocks_of_markdown(text)))
         case ".csv" | ".tsv":
             return ScriptFile(name, ScriptKind.TABLE, tables={path.stem: read_csv(text, name)})
-        case ".srt" | ".vtt":
+        case ".srt" | ".vtt" | ".ass" | ".ssa" | ".sub" | ".smi":
             return ScriptFile(name, ScriptKind.SUBTITLES, text=text)
         case ".fountain":
             return ScriptFile(name, ScriptKind.SCREENPLAY, book=read_fountain(text))

@@ -1,6 +1,7 @@
-"""Subtitles in SubRip (.srt) and WebVTT (.vtt): one line per speech, with its time in the video as its slot.
+"""Subtitles: one line per speech, with its time in the video as its slot.
 
-Times are read leniently, because files with faults are common.
+SubRip (.srt) and WebVTT (.vtt) are read here, because files with faults are common, and pysubs2 drops numbers at the end
+of their cues and keeps the comments of WebVTT. It reads the other formats: SubStation Alpha, MicroDVD, MPL2, SAMI, TMP.
 Sources: the description of WebVTT by the W3C; SubRip has no specification.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import regex
 
@@ -30,6 +31,8 @@ _FORMATTING = regex.compile(
 )
 _VOICE = regex.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]+)>")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
+_KNOWN_FORMATS = ("ass", "ssa", "microdvd", "mpl2", "sami", "tmp")
+_USUAL_FRAMES_PER_SECOND = 24_000 / 1001
 _MIN_ROLLING = 0.5  # share of the captions that repeat words of the one before
 _MAX_WORDS_COMPARED = 60
 _MAX_NUMBERS_NAMED = 5
@@ -42,7 +45,8 @@ class _Cue:
 
     slot: Slot | None  # None if the time cannot be read
     lines: list[str]
-    number: int
+    number: int = 0
+    speaker: str | None = None
 
 
 def lines_of_subtitles(text: str, *, finds_speakers: bool = True, speaks_sounds: bool = False) -> list[Line]:
@@ -96,6 +100,13 @@ class _Speech:
 def _read(text: str) -> list[_Cue]:
     """Return the subtitles in the order of the file. Tags that name speakers are kept in their lines."""
     text = text.removeprefix("\ufeff")
+    if any(_TIMES.fullmatch(line) for line in text.splitlines()):
+        return _cues(text)
+    return _cues_of_other_format(text) or _cues(text)
+
+
+def _cues(text: str) -> list[_Cue]:
+    """Return the cues of a SubRip or WebVTT file."""
     is_vtt = text.startswith("WEBVTT")
     found: list[_Cue] = []
     is_in_cue = is_numbered = False
@@ -130,6 +141,34 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
     hours, minutes, seconds, fraction = parts
     whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
     return round(whole + float(f"0.{fraction or 0}"), 3)
+
+
+def _cues_of_other_format(text: str) -> list[_Cue]:
+    import pysubs2  # noqa: PLC0415 - takes 40 ms, and is needed for few files
+    from pysubs2.formats import autodetect_format  # noqa: PLC0415
+
+    try:
+        kind = "ass" if "[Events]" in text else autodetect_format(text)
+        if kind not in _KNOWN_FORMATS:
+            return []
+        try:
+            events = pysubs2.SSAFile.from_string(text, format_=kind)
+        except pysubs2.UnknownFPSError:
+            events = pysubs2.SSAFile.from_string(text, format_=kind, fps=_USUAL_FRAMES_PER_SECOND)
+        shown = sorted(events.get_text_events(), key=lambda event: event.start)
+    except (pysubs2.Pysubs2Error, ValueError, LookupError, AttributeError, ArithmeticError):
+        return []
+    cues = [
+        _Cue(
+            Slot(event.start / 1000, max(event.start, event.end) / 1000),
+            event.plaintext.split("\n"),
+            speaker=event.name.strip() or None,
+        )
+        for event in shown
+        if event.start >= 0
+    ]
+    # Layers of decorated text repeat it.
+    return [next(group) for _, group in groupby(cues, key=lambda cue: (cue.slot, cue.lines))]
 
 
 # Rolling captions.
@@ -190,7 +229,7 @@ def _speeches(cue: _Cue, *, finds_speakers: bool, speaks_sounds: bool) -> list[_
 def _parts(cue: _Cue, *, finds_speakers: bool) -> Iterator[tuple[str | None, str, bool]]:
     """Yield speaker, text, and whether it is a sound or song, for each part of a subtitle."""
     first, *rest = _VOICE.split("\n".join(cue.lines))
-    named: list[tuple[str | None, str]] = [(None, first)]
+    named: list[tuple[str | None, str]] = [(cue.speaker, first)]
     named += [(html.unescape(name.strip()), words) for name, words in zip(rest[::2], rest[1::2], strict=True)]
     for speaker, words in named:
         plain = _plain(words)

@@ -1,10 +1,11 @@
-"""Subtitles as they are found: faulty times, rolling captions and sounds."""
+"""Subtitles as they are found: faulty times, rolling captions, sounds, and formats other than SubRip and WebVTT."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from scripts import import_script
 
 from studio.project.importing.script_file import ImportOptions, read_file
 from studio.project.importing.subtitles import lines_of_subtitles, notices_of_subtitles
@@ -133,6 +134,32 @@ def test_a_sound_takes_no_time_unless_it_is_spoken() -> None:
 def test_words_outside_the_voice_tags_of_webvtt_are_kept() -> None:
     text = "WEBVTT\n\n00:01.000 --> 00:02.000\nMeanwhile: <v Ann>Hello.</v><v Bob>Hi.\n"
     assert spoken(text) == [(None, "Meanwhile:"), ("Ann", "Hello."), ("Bob", "Hi.")]
+
+
+ASS = """[Script Info]
+ScriptType: v4.00+
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+Comment: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,not shown
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,Clara,0,0,0,,{\\an8}Good\\Nevening.
+Dialogue: 1,0:00:01.00,0:00:03.00,Default,Clara,0,0,0,,{\\blur3}Good\\Nevening.
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "speech"),
+    [
+        ("a.ass", ASS, ("Clara", "Good evening.", Slot(1.0, 3.0))),
+        ("a.sub", "{1}{1}25\n{25}{75}{y:i}Good|evening.\n", (None, "Good evening.", Slot(1.0, 3.0))),
+        ("a.srt", "[10][30]Good|/evening.\n", (None, "Good evening.", Slot(1.0, 3.0))),
+    ],
+)
+def test_other_formats_are_read(tmp_path: Path, name: str, text: str, speech: tuple[object, ...]) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    (line,) = import_script(path).lines
+    assert (line.character, line.text, line.slot) == speech
 
 
 def test_sounds_can_be_spoken(tmp_path: Path) -> None:
