@@ -19,9 +19,26 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_HAN = regex.compile(r"\p{Han}")
+# Encodings of texts from before UTF-8, the common ones first.
+_LEGACY = (
+    *("gb18030", "big5", "euc_kr", "shift_jis", "euc_jp", "cp1252", "cp1251", "cp1250", "cp1253", "koi8_r"),
+    *("cp1254", "cp1255"),
+)
+_KANA = regex.compile(r"[\u3040-\u30ff]")
+_SYMBOL_IN_WORD = regex.compile(r"\p{L}[¹²³£¥¼½¾¶±º¿¡]\p{L}")
+# What shows that a text is not in this encoding.
+_STRANGERS = {"cp1252": _SYMBOL_IN_WORD, "cp1254": _SYMBOL_IN_WORD} | {
+    "gb18030": _KANA,
+    "big5": _KANA,
+    "euc_kr": _KANA,
+    "shift_jis": regex.compile(r"[\uff61-\uff9f]"),
+}
+_PAIR = regex.compile(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]")
+_GB_COMMON = range(0xB0, 0xD8)
+_BIG5_COMMON = range(0xA4, 0xC7)
+_MAX_CHAOS = 0.9
+_MAX_SAMPLE = 1 << 16
 _NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
-_SHARE_OF_HAN = 0.5
 _MIN_ZEROS = 0.2  # share of the bytes of UTF-16
 _MAX_PREVIEW = 40
 
@@ -52,7 +69,7 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
 
 
 def read_text(path: Path, *, allows_pipe: bool = False) -> str:
-    """Return the text of a file in UTF-8, UTF-16, UTF-32, GB18030 or Windows-1252. Raise ``UnreadableScript``."""
+    """Return the text of a file in UTF-8, UTF-16, UTF-32 or an encoding of before Unicode. Raise ``UnreadableScript``."""
     return _decode(read_bytes(path, allows_pipe=allows_pipe), path)[0]
 
 
@@ -101,14 +118,34 @@ def _wide_encoding(content: bytes, path: Path) -> str:
 
 
 def _decode_legacy(content: bytes) -> tuple[str, str]:
-    """Return the text and its encoding. Decode as GB18030 if the result is mostly Chinese, else as Windows-1252. Most byte sequences are valid GB18030."""
-    try:
-        text = content.decode("gb18030")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace"), "Windows-1252"
-    foreign = _NOT_ASCII.findall(text)
-    is_chinese = len(_HAN.findall(text)) >= _SHARE_OF_HAN * len(foreign)
-    return (text, "GB18030") if is_chinese else (content.decode("cp1252", "replace"), "Windows-1252")
+    """Return the text and the name of the encoding that is most plausible; in doubt, the one that is most common."""
+    import charset_normalizer  # noqa: PLC0415 - takes 23 ms, and is needed for few files
+
+    sample = content[:_MAX_SAMPLE]
+    found = charset_normalizer.from_bytes(
+        sample, cp_isolation=list(_LEGACY), threshold=_MAX_CHAOS, enable_fallback=False
+    )
+    ranks: dict[str, tuple[float, float, int]] = {}
+    texts: dict[str, str] = {}
+    for match in found:
+        for encoding in {match.encoding, *match.could_be_from_charset} & set(_LEGACY):
+            try:
+                texts[encoding] = content.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            strangers = _STRANGERS.get(encoding)
+            penalty = float(strangers is not None and strangers.search(texts[encoding]) is not None)
+            ranks[encoding] = (round(match.chaos + penalty, 2), -match.coherence, _LEGACY.index(encoding))
+    best = min(ranks, key=lambda encoding: ranks[encoding], default="cp1252")
+    if best == "big5" and "gb18030" in texts and _num_common(sample, _GB_COMMON) >= _num_common(sample, _BIG5_COMMON):
+        best = "gb18030"
+    name = f"Windows-{best[2:]}" if best.startswith("cp") else best.upper().replace("_", "-")
+    return texts.get(best) or content.decode(best, "replace"), name
+
+
+def _num_common(content: bytes, common: range) -> int:
+    """Return how many characters of two bytes are among the common ones, by their first bytes."""
+    return sum(pair[0] in common for pair in _PAIR.findall(content))
 
 
 def _decoded(content: bytes, encoding: str, path: Path) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from studio.errors import UnreadableScript
 from studio.project.importing.script_file import ImportOptions, read_file
+from studio.project.splitting import SplitMode
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -20,20 +21,34 @@ def test_utf_16_without_a_mark_is_read(tmp_path: Path, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "text", "guess"),
-    [("cp1252", "Un café.", "Windows-1252"), ("gb18030", "今天天气很好。", "GB18030"), ("cp1251", "Доброе утро.", "")],
+    ("encoding", "text", "name"),
+    [
+        ("cp1251", "— Доброе утро, как дела?", "Windows-1251"),
+        ("koi8-r", "Доброе утро, как дела?", "KOI8-R"),
+        ("shift_jis", "「おはよう、元気ですか。」", "SHIFT-JIS"),
+        ("euc_jp", "「おはよう、元気ですか。」", "EUC-JP"),
+        ("big5", "早安，他今天來了。她說：「請坐。」", "BIG5"),
+        ("gb18030", "早安，他今天来了。她说：“请坐。”", "GB18030"),
+        ("euc_kr", "좋은 아침입니다, 잘 지내세요?", "EUC-KR"),
+        ("cp1252", "L’été, où ? El niño, ‘yes’, Köln – schön.", "Windows-1252"),
+        ("cp1250", "Dzień dobry, cześć, żółw i łódź.", "Windows-1250"),
+        ("cp1253", "Καλημέρα, τι κάνεις σήμερα;", "Windows-1253"),
+    ],
 )
-def test_a_guess_is_shown_with_a_preview_and_can_be_overridden(
-    tmp_path: Path, encoding: str, text: str, guess: str
-) -> None:
+def test_a_guess_is_right_and_shown_with_a_preview(tmp_path: Path, encoding: str, text: str, name: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(f"Hello.\n\n{text}".encode(encoding))
-    guessed = read_file(path).script(ImportOptions())
-    (notice,) = guessed.notices
-    assert guess in str(notice)
-    assert f"“{guessed.lines[-1].text}”" in str(notice)
-    chosen = read_file(path, encoding).script(ImportOptions())
-    assert [line.text for line in chosen.lines] == ["Hello.", text]
+    imported = read_file(path).script(ImportOptions(SplitMode.PARAGRAPH))
+    assert [line.text for line in imported.lines] == ["Hello.", text]
+    (notice,) = imported.notices
+    assert f"is read as {name}, for example “{text[:40]}”" in str(notice)
+
+
+def test_a_guess_can_be_overridden(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Καλά.".encode("cp1253"))
+    chosen = read_file(path, "cp1253").script(ImportOptions())
+    assert [line.text for line in chosen.lines] == ["Καλά."]
     assert not chosen.notices
 
 
