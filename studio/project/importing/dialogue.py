@@ -56,8 +56,8 @@ _CUE = regex.compile(
 _TITLE_KEY = regex.compile(r"(?P<key>[\p{L} ]+):[ \t]*(?P<value>.*)")
 _TITLE_KEYS = ("title",)
 _AUTHOR_KEYS = ("author", "authors")
-_BONEYARD = regex.compile(r"/\*.*?\*/|\[\[.*?\]\]", regex.DOTALL)
-_EMPHASIS = regex.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(?P<words>.+?)(?<=\S)(?<!\\)\1")
+_BONEYARD = regex.compile(r"/\*(?:(?!/\*|\*/).)*\*/|\[\[(?:(?!\[\[|\]\]).)*\]\]", regex.DOTALL)
+_EMPHASIS = regex.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(?P<words>.{1,200}?)(?<=\S)(?<!\\)\1")
 
 
 def is_dialogue(text: str, tags: frozenset[str] = frozenset()) -> bool:

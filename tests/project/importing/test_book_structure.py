@@ -12,6 +12,7 @@ from book_samples import epub, pdf
 
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, lines_of_blocks
+from studio.project.importing.dialogue import read_fountain
 from studio.project.importing.epub import read_epub
 from studio.project.importing.markup import Page
 from studio.project.importing.pdf import read_pdf
@@ -161,6 +162,12 @@ def test_a_class_that_the_style_sheet_hides_is_left_out() -> None:
 def test_the_work_for_a_page_grows_with_its_size(unit: str) -> None:
     """A quadratic reader would take minutes."""
     assert len(Page(f"<p>{unit * 30_000}").blocks) <= 30_001
+
+
+@pytest.mark.parametrize("unit", ["[[", "[[ a\n", "/* ", "*a ", "BOB\nHi there.\n\n"])
+def test_the_work_for_a_screenplay_grows_with_its_size(unit: str) -> None:
+    """A quadratic reader would take minutes."""
+    assert read_fountain(unit * 30_000).blocks
 
 
 # Word.
