@@ -49,7 +49,7 @@ def test_playback_continues_at_the_same_position_on_another_device() -> None:
     player, listener = play(StreamingAudio.of(SOUND, RATE), outputs, device="headset")
     assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.FINISHED
-    assert "disconnected" in listener.lost[0].message
+    assert "disconnected" in str(listener.lost[0].message)
     assert outputs.num_rescans == 1
     heard = np.concatenate([headset.heard, default.heard])
     assert 0 < len(headset.heard) < len(SOUND)
