@@ -6,10 +6,10 @@ the numbers of each tensor. The pickle may contain only the names that such a fi
 
 from __future__ import annotations
 
-import collections
 import io
 import pickle
 import zipfile
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,25 @@ _EMBEDDING_SIZE = 192
 _MAX_BYTES = 1 << 28
 _MAX_PICKLE_BYTES = 1 << 22
 _MAX_SPEAKERS = 10_000
+# Not the types themselves, which a pickle could call.
 _NUMBER_TYPES = {
-    "FloatStorage": np.float32, "DoubleStorage": np.float64, "HalfStorage": np.float16, "IntStorage": np.int32,
-    "LongStorage": np.int64,
+    "FloatStorage": np.dtype(np.float32), "DoubleStorage": np.dtype(np.float64), "HalfStorage": np.dtype(np.float16),
+    "IntStorage": np.dtype(np.int32), "LongStorage": np.dtype(np.int64),
 }  # fmt: skip
+# All that dictionaries of tensors need, in pickle protocols 2 to 5.
+_OPCODES = (
+    pickle.PROTO, pickle.FRAME, pickle.STOP, pickle.MARK, pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE, pickle.BININT,
+    pickle.BININT1, pickle.BININT2, pickle.LONG1, pickle.BINFLOAT, pickle.BINUNICODE, pickle.SHORT_BINUNICODE,
+    pickle.EMPTY_DICT, pickle.EMPTY_LIST, pickle.EMPTY_TUPLE, pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3,
+    pickle.APPEND, pickle.APPENDS, pickle.SETITEM, pickle.SETITEMS, pickle.BINPUT, pickle.LONG_BINPUT, pickle.MEMOIZE,
+    pickle.BINGET, pickle.LONG_BINGET, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.REDUCE, pickle.BINPERSID,
+)  # fmt: skip
 _UNREADABLE = (
     pickle.UnpicklingError, zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError,
     ArithmeticError, AssertionError, NotImplementedError, MemoryError, RecursionError, RuntimeError,
 )  # fmt: skip
+
+_PythonUnpickler: Any = pickle._Unpickler
 
 Embedding = npt.NDArray[np.float32]
 
@@ -69,7 +80,7 @@ class _Tensor:
 
 
 class _Storage:
-    def __init__(self, archive: zipfile.ZipFile, name: str, dtype: type[np.generic]) -> None:
+    def __init__(self, archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any]) -> None:
         self._archive, self._name, self._dtype = archive, name, dtype
 
     @cached_property
@@ -99,30 +110,59 @@ def _load(archive: zipfile.ZipFile) -> object:
     return _SpeakerUnpickler(archive, pickled.removesuffix("data.pkl")).load()
 
 
-class _SpeakerUnpickler(pickle.Unpickler):
-    """Allows dictionaries and tensors, and nothing else."""
+class _SpeakerUnpickler(_PythonUnpickler):  # type: ignore[misc]
+    """Allows dictionaries with names as keys, and tensors.
+
+    The ``Unpickler`` in C allocates its memo by the largest index, of which a file of 139 bytes can ask gigabytes. In
+    this one the memo is a dictionary.
+    """
+
+    dispatch: dict[int, Callable[..., None]]
 
     def __init__(self, archive: zipfile.ZipFile, prefix: str) -> None:
         super().__init__(io.BytesIO(archive.read(f"{prefix}data.pkl")))
         self._archive, self._prefix = archive, prefix
-        self._storages: dict[tuple[str, type[np.generic]], _Storage] = {}
+        self._storages: dict[tuple[str, str], _Storage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
             return _rebuild_tensor
         if (module, name) == ("collections", "OrderedDict"):
-            return collections.OrderedDict
+            return _empty_dictionary
         if module == "torch" and name in _NUMBER_TYPES:
             return _NUMBER_TYPES[name]
         raise pickle.UnpicklingError(f"{module}.{name} is not allowed")
 
     def persistent_load(self, saved: Any) -> _Storage:
         kind, dtype, key, _device, _size = saved
-        if kind != "storage" or not isinstance(key, str) or dtype not in _NUMBER_TYPES.values():
+        if kind != "storage" or not isinstance(key, str) or not isinstance(dtype, np.dtype):
             raise pickle.UnpicklingError("an unknown kind of object")
-        if (key, dtype) not in self._storages:
-            self._storages[key, dtype] = _Storage(self._archive, f"{self._prefix}data/{key}", dtype)
-        return self._storages[key, dtype]
+        if (key, dtype.str) not in self._storages:
+            self._storages[key, dtype.str] = _Storage(self._archive, f"{self._prefix}data/{key}", dtype)
+        return self._storages[key, dtype.str]
+
+    def load_setitem(self) -> None:
+        self._require_names(self.stack[-2:-1])
+        _PythonUnpickler.load_setitem(self)
+
+    def load_setitems(self) -> None:
+        self._require_names(self.stack[::2])
+        _PythonUnpickler.load_setitems(self)
+
+    def _require_names(self, keys: list[object]) -> None:
+        """Refuse other keys: the hash of a tuple that contains itself twice, 40 times over, takes for ever."""
+        if not all(isinstance(key, str) for key in keys):
+            raise pickle.UnpicklingError("a key that is not a name")
+
+
+_SpeakerUnpickler.dispatch = {opcode[0]: _PythonUnpickler.dispatch[opcode[0]] for opcode in _OPCODES} | {
+    pickle.SETITEM[0]: _SpeakerUnpickler.load_setitem,
+    pickle.SETITEMS[0]: _SpeakerUnpickler.load_setitems,
+}
+
+
+def _empty_dictionary() -> dict[str, Any]:
+    return {}
 
 
 def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_others: object) -> _Tensor:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
@@ -113,6 +115,30 @@ def test_a_storage_shorter_than_its_tensor_is_a_sentence(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+def write_pickle(path: Path, content: bytes) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02" + content)
+    return path
+
+
+@pytest.mark.parametrize("index", [1 << 20, 1 << 24])
+def test_memory_does_not_follow_the_index_of_a_memo(tmp_path: Path, index: int) -> None:
+    """16 bytes are cleared for each index up to the largest if the memo is an array: 4 GB for these 139 bytes."""
+    path = write_pickle(tmp_path / "spk2info.pt", b"}r" + struct.pack("<I", index) + b".")
+    tracemalloc.start()
+    try:
+        assert read_speakers(path) == {}
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_key_that_takes_for_ever_to_hash_is_refused(tmp_path: Path) -> None:
+    nested = b")q\x00" + b"h\x00\x86q\x00" * 60  # a tuple of the tuple before it, twice
+    with pytest.raises(BadVoiceFile):
+        read_speakers(write_pickle(tmp_path / "spk2info.pt", b"}" + nested + b"K\x01s."))
+
+
 def test_compressed_numbers_are_refused(tmp_path: Path) -> None:
     """A hundred kilobytes could expand to a hundred megabytes for each speaker."""
     source, path = noise_models.V1 / "spk2info.pt", tmp_path / "spk2info.pt"
