@@ -5061,6 +5061,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用 --model 选择 {own} 模型，或用录音创建音色。</translation>
     </message>
     <message>
+        <source>Choose another cover, or remove it.</source>
+        <translation>请选择其他封面，或移除封面。</translation>
+    </message>
+    <message>
         <source>Choose another model of the server.</source>
         <translation>请选择该服务器的其他模型。</translation>
     </message>
@@ -5079,6 +5083,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Enter a name or an address, such as 192.168.1.20:8807, https://voices.example.org or grpc://192.168.1.20:8001.</source>
         <translation>请输入主机名或地址，例如 192.168.1.20:8807、https://voices.example.org 或 grpc://192.168.1.20:8001。</translation>
+    </message>
+    <message>
+        <source>Export WAV or FLAC instead.</source>
+        <translation>请改为导出 WAV 或 FLAC。</translation>
     </message>
     <message>
         <source>Give a recording or the name of a voice with --voice.</source>
@@ -5179,6 +5187,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The computer or its GPU has too little free memory.</source>
         <translation>内存或显存不足。</translation>
+    </message>
+    <message>
+        <source>The cover is a damaged image, and is left out.</source>
+        <translation>封面图片已损坏，未导入。</translation>
+    </message>
+    <message>
+        <source>The cover of the audiobook is not a readable JPEG or PNG image.</source>
+        <translation>有声书的封面不是可读取的 JPEG 或 PNG 图片。</translation>
     </message>
     <message>
         <source>The disk is full, or a quota is used up.</source>
@@ -5439,6 +5455,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
         <translation>{file} 只是 Git LFS 指针，不是文件本身。</translation>
+    </message>
+    <message>
+        <source>{file} is not a readable JPEG or PNG image of at most {size} MB.</source>
+        <translation>{file} 不是 {size} MB 以内的可读 JPEG 或 PNG 图片。</translation>
     </message>
     <message>
         <source>{file} is not in a model folder.</source>
@@ -5933,10 +5953,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>以下列已保留但未使用：{names}。</translation>
     </message>
     <message>
-        <source>Export WAV or FLAC instead, and check the cover image.</source>
-        <translation>请改为导出 WAV 或 FLAC，并检查封面图片。</translation>
-    </message>
-    <message>
         <source>Import a copy without protection.</source>
         <translation>请导入没有保护的副本。</translation>
     </message>
@@ -6167,10 +6183,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The cover {path} cannot be read ({reason}).</source>
         <translation>无法读取封面 {path}（{reason}）。</translation>
-    </message>
-    <message>
-        <source>{file} is not a JPEG or PNG image of at most {size} MB.</source>
-        <translation>{file} 不是 {size} MB 以内的 JPEG 或 PNG 图片。</translation>
     </message>
     <message>
         <source>Chapters cannot be exported at the original times.</source>

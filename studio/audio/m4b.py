@@ -19,7 +19,7 @@ import numpy as np
 
 from studio.audio.media import NO_CONSOLE, find_ffmpeg
 from studio.audio.resampling import Samples
-from studio.errors import CannotWrite
+from studio.errors import CannotWrite, UnusableSetting
 from studio.storage.atomic_file import atomic_path
 from studio.system.installation import media_hint
 
@@ -70,18 +70,30 @@ class AudiobookWriter(Protocol):
 
 
 def is_cover(image: bytes) -> bool:
-    """Return whether ``image`` has a format that players show: JPEG or PNG."""
-    return _codec_of(image) is not None
+    """Return whether ``image`` is a JPEG or PNG, the formats that players show, and can be decoded."""
+    demuxer = _demuxer_of(image)
+    if demuxer is None:
+        return False
+    if _has_pyav():
+        return _is_decoded_by_pyav(image, demuxer)
+    program = find_ffmpeg()
+    return program is None or _is_decoded_by_ffmpeg(program, image, demuxer)
 
 
-def can_write_m4b() -> bool:
-    """Return whether PyAV or ffmpeg is installed."""
-    return _has_pyav() or find_ffmpeg() is not None
+def require_m4b(cover: bytes | None) -> None:
+    """Raise ``CannotWrite`` if neither PyAV nor ffmpeg is installed, and ``UnusableSetting`` if ``cover`` is damaged."""
+    if not _has_pyav():
+        _require_ffmpeg()
+    if cover is not None and not is_cover(cover):
+        raise UnusableSetting(
+            "The cover of the audiobook is not a readable JPEG or PNG image.",
+            remedy="Choose another cover, or remove it.",
+        )
 
 
 @contextlib.contextmanager
 def write_m4b(path: Path, sample_rate: int, facts: BookFacts) -> Iterator[AudiobookWriter]:
-    """Yield a writer.
+    """Yield a writer. The cover satisfies ``is_cover``.
 
     The file appears complete at the end of the block, or not at all if the block raises. Chapters must be known in
     advance, because they precede the audio in the file. Raise ``CannotWrite`` if neither PyAV nor ffmpeg is installed
@@ -137,14 +149,11 @@ class _PyavBook:
         """Add a picture stream and return its packet; None without an image."""
         import av  # noqa: PLC0415 -- an optional extra
 
-        codec = None if image is None else _codec_of(image)
-        if image is None or codec is None:
+        if image is None:
             return None
-        stream: Any = self._container.add_stream(codec)
-        with av.open(io.BytesIO(image), format="image2pipe") as picture:
+        stream: Any = self._container.add_stream("mjpeg" if image.startswith(_JPEG) else "png")
+        with av.open(io.BytesIO(image), format=_demuxer_of(image)) as picture:
             size = picture.streams.video[0]
-            if size.format is None:  # the image cannot be decoded
-                raise ValueError("invalid cover image")
             stream.width, stream.height, stream.pix_fmt = size.width, size.height, size.format.name
         stream.disposition = av.stream.Disposition.attached_pic
         packet = av.Packet(image)
@@ -179,8 +188,43 @@ class _PyavBook:
             self._container.close()
 
 
-def _codec_of(image: bytes) -> str | None:
-    return "mjpeg" if image.startswith(_JPEG) else "png" if image.startswith(_PNG) else None
+def _demuxer_of(image: bytes) -> str | None:
+    """Return FFmpeg's name of the format. It is never left to FFmpeg, which would follow playlists."""
+    return "jpeg_pipe" if image.startswith(_JPEG) else "png_pipe" if image.startswith(_PNG) else None
+
+
+def _is_decoded_by_pyav(image: bytes, demuxer: str) -> bool:
+    import av  # noqa: PLC0415 -- an optional extra
+
+    try:
+        with av.open(io.BytesIO(image), "r", format=demuxer) as picture:
+            picture.streams.video[0].codec_context.options = {"err_detect": "explode"}
+            return next(picture.decode(video=0), None) is not None
+    except (av.error.FFmpegError, LookupError):  # also without a decodable stream
+        return False
+
+
+def _is_decoded_by_ffmpeg(program: Path, image: bytes, demuxer: str) -> bool:
+    options = ["-v", "error", "-xerror", "-err_detect", "explode", "-f", demuxer, "-i", "pipe:0"]
+    ran = subprocess.run(  # noqa: S603 - without a shell
+        [str(program), *options, "-frames:v", "1", "-f", "null", "-"],
+        input=image,
+        capture_output=True,
+        check=False,
+        creationflags=NO_CONSOLE,
+    )
+    return ran.returncode == 0
+
+
+def _require_ffmpeg() -> Path:
+    program = find_ffmpeg()
+    if program is None:
+        raise CannotWrite(
+            "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
+            remedy="{how} Or export WAV, FLAC or MP3.",
+            how=media_hint(),
+        )
+    return program
 
 
 @contextlib.contextmanager
@@ -198,7 +242,7 @@ def _pyav_errors(part: Path) -> Iterator[None]:
 def _cannot_encode(part: Path, reason: object) -> CannotWrite:
     return CannotWrite(
         "The audiobook cannot be encoded ({reason}).",
-        remedy="Export WAV or FLAC instead, and check the cover image.",
+        remedy="Export WAV or FLAC instead.",
         reason=reason,
         path=part,
     )
@@ -208,22 +252,16 @@ class _FfmpegBook:
     """Pipes samples into one ffmpeg process, which gets the chapters from a metadata file."""
 
     def __init__(self, part: Path, sample_rate: int, facts: BookFacts) -> None:
-        program = find_ffmpeg()
-        if program is None:
-            raise CannotWrite(
-                "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
-                remedy="{how} Or export WAV, FLAC or MP3.",
-                how=media_hint(),
-            )
+        program = _require_ffmpeg()
         self._part = part
         self._folder = tempfile.TemporaryDirectory(prefix="timbre-")
         folder = Path(self._folder.name)
         (folder / "facts.txt").write_text(_ffmetadata(facts, sample_rate), "utf-8")
         inputs = ["-f", "f32le", "-ar", str(sample_rate), "-ac", "1", "-i", "pipe:0", "-i", str(folder / "facts.txt")]
         maps = ["-map", "0:a", "-map_metadata", "1", "-map_chapters", "1"]
-        if facts.cover is not None and _codec_of(facts.cover) is not None:
+        if facts.cover is not None:
             (folder / "cover").write_bytes(facts.cover)
-            inputs += ["-i", str(folder / "cover")]
+            inputs += ["-f", str(_demuxer_of(facts.cover)), "-i", str(folder / "cover")]
             maps += ["-map", "2:v", "-c:v", "copy", "-disposition:v:0", "attached_pic"]
         command = [str(program), "-hide_banner", "-loglevel", "error", "-y", *inputs, *maps]
         command += ["-c:a", "aac", "-b:a", str(BIT_RATE), "-movflags", "+faststart", "-f", "mp4", str(part)]

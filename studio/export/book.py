@@ -69,7 +69,7 @@ def read_cover(path: Path) -> bytes:
         ) from error
     if not m4b.is_cover(image):
         raise UnusableSetting(
-            "{file} is not a JPEG or PNG image of at most {size} MB.",
+            "{file} is not a readable JPEG or PNG image of at most {size} MB.",
             remedy="Choose another image, or save it as JPEG.",
             file=path.name,
             size=_MAX_COVER_BYTES >> 20,

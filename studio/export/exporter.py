@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from studio.audio.m4b import require_m4b
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.export.book import PlannedChapter, audiobook_chapters
@@ -125,8 +126,13 @@ class Exporter:
         return self._target.conflicting_files
 
     def run(self) -> ExportResult:
-        """Run the export. Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy`` or ``Cancelled``. Complete files are kept."""
+        """Run the export. Complete files are kept if it fails.
+
+        Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy``, ``Cancelled``, or ``UnusableSetting`` for a damaged cover.
+        """
         plan = self._plan
+        if self._settings.has_audiobook:
+            require_m4b(self._settings.book.cover)
         with self._journal as journal:
             self._target.open(_origins(plan), replaces_files=self._settings.replaces_files)
             self._find_existing(journal)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from studio.audio import m4b
-from studio.audio.m4b import BookFacts, Chapter, write_m4b
-from studio.errors import CannotWrite
+from studio.audio.m4b import BookFacts, Chapter, is_cover, require_m4b, write_m4b
+from studio.errors import CannotWrite, UnusableSetting
 
 av = pytest.importorskip("av")
 RATE = 44_100
@@ -105,16 +105,20 @@ def test_an_interrupted_audiobook_leaves_no_file(encoder: str, tmp_path: Path) -
 def test_without_an_encoder_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(m4b, "_has_pyav", lambda: False)
     monkeypatch.setattr(m4b, "find_ffmpeg", lambda: None)
-    assert not m4b.can_write_m4b()
     with pytest.raises(CannotWrite, match="needs ffmpeg, which is not installed"):
         write(tmp_path / "a.m4b", FACTS, speech(0.1))
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(CannotWrite, match="needs ffmpeg, which is not installed"):
+        m4b.require_m4b(None)
 
 
-def test_a_cover_that_is_not_an_image_is_an_error_or_left_out(encoder: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.m4b"
-    write(path, BookFacts(cover=b"GIF89a"), speech(0.1))  # formats that players do not show are left out
-    assert path.is_file()
-    with pytest.raises(CannotWrite, match="cannot be encoded"):
-        write(tmp_path / "b.m4b", BookFacts(cover=b"\xff\xd8 no image"), speech(0.1))
-    assert not (tmp_path / "b.m4b").exists()
+@pytest.mark.usefixtures("encoder")
+def test_a_cover_is_decoded_before_it_is_used() -> None:
+    image = jpeg()
+    assert is_cover(image)
+    require_m4b(image)
+    require_m4b(None)
+    for damaged in (b"GIF89a", b"\xff\xd8 no image", b"\x89PNG<svg/>", image[: len(image) // 2], b"\xff\xd8\xff", b""):
+        assert not is_cover(damaged), damaged
+        with pytest.raises(UnusableSetting, match="is not a readable JPEG or PNG image"):
+            require_m4b(damaged)

@@ -64,6 +64,9 @@ def test_a_cover_must_be_an_image(timbre, book: Path) -> None:  # type: ignore[n
     Path("cover.gif").write_bytes(b"GIF89a")
     options = ("--voice", "Anna", "--model", "quiet", "--files", "m4b", "--book")
     ran = timbre("export", str(book), "-o", "out", *options, "cover=cover.gif")
-    assert (ran.status, "cover.gif is not a JPEG or PNG image" in ran.err) == (2, True)
+    assert (ran.status, "cover.gif is not a readable JPEG or PNG image" in ran.err) == (2, True)
     assert "cannot be read" in timbre("export", str(book), "-o", "out", *options, "cover=missing.png").err
+    Path("damaged.png").write_bytes(b"\x89PNG<svg/>")
+    ran = timbre("export", str(book), "-o", "out", *options, "cover=damaged.png")
+    assert (ran.status, "damaged.png is not a readable JPEG or PNG image" in ran.err) == (2, True)
     assert not Path("out").exists()

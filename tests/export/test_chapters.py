@@ -137,6 +137,12 @@ def test_complete_files_are_not_written_again(export: BookExport) -> None:
 
 
 @pytest.mark.slow
+def test_a_damaged_cover_is_refused_before_anything_is_spoken(export: BookExport) -> None:
+    with pytest.raises(UnusableSetting, match="The cover of the audiobook is not a readable"):
+        export(has_audiobook=True, book=replace(BOOK, cover=png()[:60]))
+    assert export.source.spoken_texts == []
+
+
 def test_a_new_cover_changes_only_the_audiobook(export: BookExport) -> None:
     options = {"has_chapter_files": True, "has_audiobook": True}
     export(**options)

@@ -28,6 +28,12 @@ from studio.project.importing.pdf import read_pdf
 from studio.project.lines import Heading
 from studio.project.splitting import SplitMode
 
+# An image of one pixel.
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
+    "0000000a49444154789c636800000082008177cd72b60000000049454e44ae426082"
+)
+
 # EPUB.
 
 
@@ -38,7 +44,7 @@ def test_chapters_paragraphs_title_author_and_cover_of_an_epub() -> None:
             "two.xhtml": "<h1>Two</h1><p>End.</p>",
         },
         title="The  Harbour",
-        cover=b"\xff\xd8\xff\xe0",
+        cover=PNG,
     )
     book = read_epub(content, "a.epub")
     assert book.blocks == [
@@ -48,7 +54,7 @@ def test_chapters_paragraphs_title_author_and_cover_of_an_epub() -> None:
         Block("Two", level=1),
         Block("End."),
     ]
-    assert (book.title, book.author, book.cover) == ("The Harbour", "Jane Writer", b"\xff\xd8\xff\xe0")
+    assert (book.title, book.author, book.cover) == ("The Harbour", "Jane Writer", PNG)
 
 
 def test_footnotes_are_kept_as_unspoken_notes_and_their_numbers_omitted() -> None:
@@ -332,9 +338,17 @@ def test_every_kind_of_file_is_imported(tmp_path: Path, name: str, content: byte
 
 def test_title_author_and_cover_of_a_book_are_imported(tmp_path: Path) -> None:
     path = tmp_path / "a.epub"
-    path.write_bytes(epub({"one.xhtml": "<p>Text.</p>"}, title="The Harbour", cover=b"\xff\xd8\xff\xe0"))
+    path.write_bytes(epub({"one.xhtml": "<p>Text.</p>"}, title="The Harbour", cover=PNG))
     imported = import_script(path)
-    assert (imported.title, imported.author, imported.cover) == ("The Harbour", "Jane Writer", b"\xff\xd8\xff\xe0")
+    assert (imported.title, imported.author, imported.cover) == ("The Harbour", "Jane Writer", PNG)
+
+
+def test_a_damaged_cover_of_a_book_is_left_out_with_a_notice(tmp_path: Path) -> None:
+    path = tmp_path / "a.epub"
+    path.write_bytes(epub({"one.xhtml": "<p>Text.</p>"}, cover=PNG[:40]))
+    imported = import_script(path)
+    assert imported.cover is None
+    assert [str(each) for each in imported.notices] == ["The cover is a damaged image, and is left out."]
 
 
 def test_characters_and_headings_of_files_are_kept(tmp_path: Path) -> None:

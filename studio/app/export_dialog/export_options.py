@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from studio import settings as declared
-from studio.audio.m4b import can_write_m4b
-from studio.errors import CannotWrite, StudioError, VoiceNotFound
+from studio.audio.m4b import require_m4b
+from studio.errors import StudioError, VoiceNotFound
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
 from studio.export.exporter import check_target
@@ -29,7 +29,6 @@ from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
-from studio.system.installation import media_hint
 
 _MAX_PREVIEWED = 200
 
@@ -225,12 +224,8 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     skipped = ExportCheck(tuple(findings)).failing_numbers if skips_failing else frozenset()
     try:
         plan = replace(order, lines=tuple(each for each in order.lines if each.item.index not in skipped)).plan()
-        if plan.settings.has_audiobook and not can_write_m4b():
-            raise CannotWrite(
-                "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
-                remedy="{how} Or export WAV, FLAC or MP3.",
-                how=media_hint(),
-            )
+        if plan.settings.has_audiobook:
+            require_m4b(plan.settings.book.cover)
         if plan.settings.room_tone is not None:
             read_room_tone(plan.settings.room_tone, plan.settings.sample_rate)
         found = forecast(plan)

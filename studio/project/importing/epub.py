@@ -19,6 +19,7 @@ from urllib.parse import unquote, urldefrag
 
 import regex
 
+from studio.audio.m4b import is_cover
 from studio.errors import UnreadableScript
 from studio.messages import message
 from studio.project.importing.blocks import Block, Book
@@ -118,7 +119,8 @@ class _Reader:
         spine = [items[key] for key in package.spine if key in items]
         self._require_unprotected({_key(item.path) for item in spine})
         book = Book(title=unwrap(package.title), author=", ".join(map(unwrap, package.authors)))
-        book.cover = self._cover(package, items)
+        cover = self._cover(package, items)
+        book.cover = cover if cover and is_cover(cover) else None
         entries = self._entries(package, items)
         hidden = hidden_classes("".join(self._text(item.path) for item in items.values() if self._is_style(item)))
         sections: list[_Section] = []
@@ -133,6 +135,8 @@ class _Reader:
         book.blocks, book.chapter_level = _blocks_of(sections)
         if missing:
             book.notices = (message("Missing in the book: {names}.", names=missing),)
+        if cover and not book.cover:
+            book.notices += (message("The cover is a damaged image, and is left out."),)
         return book
 
     def _is_style(self, item: _Item) -> bool:

@@ -67,7 +67,7 @@ def test_a_cover_of_another_format_is_refused(editor: ProjectEditor, qtbot: QtBo
     dialog = BookDialog(editor)
     qtbot.addWidget(dialog)
     dialog.load_cover(tmp_path / "cover.bmp")
-    qtbot.waitUntil(lambda: "not a JPEG or PNG" in dialog.problem.words)
+    qtbot.waitUntil(lambda: "not a readable JPEG or PNG" in dialog.problem.words)
     assert not dialog.remove_button.isEnabled()
 
 
