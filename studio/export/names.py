@@ -163,15 +163,21 @@ class UniqueNamer:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
+        self._last_number: dict[tuple[str, ...], int] = {}
 
     def unique(self, stem: PurePosixPath, suffixes: Iterable[str]) -> PurePosixPath:
         """Reserve and return ``stem``, with a number if it is already used with any of ``suffixes``."""
         suffixes = tuple(suffixes)
-        candidate, number = stem, 1
-        while any(_key(candidate, suffix) in self._used for suffix in suffixes):
+        candidate = stem
+        wanted = keys = tuple(_key(stem, suffix) for suffix in suffixes)
+        # Numbers are never free again, so a name that is wanted often continues from its last one.
+        number = self._last_number.get(wanted, 1)
+        while not self._used.isdisjoint(keys):
             number += 1
             candidate = stem.with_name(f"{stem.name}-{number}")
-        self._used.update(_key(candidate, suffix) for suffix in suffixes)
+            keys = tuple(_key(candidate, suffix) for suffix in suffixes)
+        self._last_number[wanted] = number
+        self._used.update(keys)
         return candidate
 
 

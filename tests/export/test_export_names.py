@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -135,6 +137,20 @@ def test_file_names_are_unique() -> None:
     assert names.unique(PurePosixPath("hello-2"), [".wav"]).name == "hello-2-2"
     assert names.unique(PurePosixPath("ﬁn"), [".wav"]) != names.unique(PurePosixPath("FIN"), [".wav"])
     assert str(names.unique(PurePosixPath("a/hello"), [".wav"])) == "a/hello"
+
+
+def test_the_number_of_names_tried_is_linear_in_the_number_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def fold(form: str, text: str) -> str:
+        tried.append(text)
+        return unicodedata.normalize(form, text)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("studio.export.names.unicodedata", SimpleNamespace(normalize=fold))
+    names = UniqueNamer()
+    found = [names.unique(PurePosixPath("same"), [".wav"]).name for _ in range(300)]
+    assert found == ["same", *(f"same-{number}" for number in range(2, 301))]
+    assert len(tried) <= 2 * 300 + 1
 
 
 def test_folders_without_a_name_are_named_after_the_voice() -> None:
