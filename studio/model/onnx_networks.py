@@ -39,6 +39,7 @@ _LOAD_ERRORS = (
     ort_errors.NotImplemented,
     ort_errors.RuntimeException,
     RuntimeError,
+    UnicodeDecodeError,  # of the message, which quotes the file
 )
 _FATAL_ONLY = 4
 _MAX_SECONDS = 30.0
@@ -79,7 +80,13 @@ def open_session(
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning slows down the other stages
     try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=providers(cuda_index))
+        session = onnxruntime.InferenceSession(
+            # Without a GPU, a fallback would print the error and open the damaged file again.
+            str(path),
+            options,
+            providers=providers(cuda_index),
+            enable_fallback=cuda_index is not None,
+        )
     except _LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy=remedy, file=path.name

@@ -75,7 +75,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         SpeechTokenizer(tmp_path / "speech_tokenizer_v2.onnx")
 
 
-@pytest.mark.parametrize("content", ["nothing", "half", "noise", "words"])
+@pytest.mark.parametrize("content", ["nothing", "half", "noise", "words", "names"])
 def test_damaged_file_is_named(
     reference: Path, tmp_path: Path, content: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,6 +85,7 @@ def test_damaged_file_is_named(
         "half": whole[: len(whole) // 2],
         "noise": np.random.default_rng(1).bytes(5000),
         "words": b"version 1\nsize 496082973\n",
+        "names": whole.replace(b"feats", b"fe\xc2ts", 1),  # ONNX Runtime quotes it, which is not UTF-8
     }
     path = tmp_path / "speech_tokenizer_v2.onnx"
     path.write_bytes(damaged[content])
