@@ -53,7 +53,16 @@ _MIN_DISK_BYTES = _GIBIBYTE // 4
 # Runs in a separate process, because this process does not import torch.
 _ENGINES_PROBE = ("-m", "studio.engines.installed")
 _ENGINE_SECONDS = 120.0
-_LIBRARIES = ("PySide6-Essentials", "numpy", "onnx", "huggingface_hub", "httpx2", "soundfile", "sounddevice", "wetext")
+_LIBRARIES = (
+    "PySide6-Essentials",
+    "numpy",
+    "onnx",
+    "huggingface_hub",
+    "httpx2",
+    "soundfile",
+    "sounddevice",
+    "num2words",
+)
 _ACCELERATORS = (
     "onnxruntime-gpu",
     "tensorrt",

@@ -24,7 +24,7 @@ from studio.text.styles import Styles
 
 # Generations whose models were trained on the phones of ``studio.text.tags.PHONES``.
 GENERATIONS_WITH_PHONES = frozenset({"cosyvoice3"})
-_RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "wetext")
+_RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "num2words")
 
 
 def request_text(line: Line, dictionary: PronunciationDictionary, generation: str) -> str:

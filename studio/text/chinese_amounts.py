@@ -1,4 +1,4 @@
-"""Chinese amounts in words, before the grammar: money, units, scores, fractions, telephone numbers and addresses.
+"""Chinese amounts in words: money, units, scores, fractions, telephone numbers and addresses.
 
 Numbers of these rules are cardinals: 五毫安时 of 5mAh, 一千九百九十九元 of ¥1999元.
 """
@@ -9,7 +9,7 @@ import unicodedata
 
 import regex
 
-from studio.text.number_words import chinese_cardinal, chinese_digits, chinese_number
+from studio.text.number_words import chinese_cardinal, chinese_count, chinese_digits, chinese_number
 from studio.text.rules import rules
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?"
@@ -41,7 +41,7 @@ _OPERATORS = {
     "≤": "小于等于", "≥": "大于等于",
 }  # fmt: skip
 _OPERATOR_SET = r"+＋\-−–×x*÷/=＝≈≠<>＜＞≤≥"
-_TERM = r"(?:[-−]?\d[\d,]*(?:\.\d+)?%?|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z]))"
+_TERM = r"(?:[-−]?\d[\d,]*+(?:\.\d+)?%?|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z]))"
 _SIGN_WORDS = {
     ".": "点",
     "/": "斜杠",
@@ -68,7 +68,7 @@ _ROMAN_CHAPTER = {
     "XI": 11,
     "XII": 12,
 }
-_PHONE_DIGITS = str.maketrans("一", "幺")
+PHONE_DIGITS = str.maketrans("一", "幺")
 
 
 def _money(match: regex.Match[str]) -> str:
@@ -81,11 +81,11 @@ def _money(match: regex.Match[str]) -> str:
     minus = "负" if match["minus"] else ""
     # 元 may be written, too: ¥1999元.
     unit = match["written"] or _CURRENCIES[match["sign"]]
-    return f"{minus}{chinese_number(amount)}{scale}{unit}"
+    return f"{minus}{chinese_count(amount, is_counted=True)}{scale}{unit}"
 
 
 def _measure(match: regex.Match[str]) -> str:
-    number = chinese_number(match["number"])
+    number = chinese_count(match["number"], is_counted=True)
     minus = "零下" if match["minus"] and match["unit"] in ("℃", "°C", "℉", "°F") else "负" if match["minus"] else ""
     return f"{minus}{number}{match['scale'] or ''}{_UNITS[match['unit']]}"
 
@@ -102,6 +102,8 @@ def _pressure(match: regex.Match[str]) -> str:
 
 
 def _expression(match: regex.Match[str]) -> str:
+    if not regex.search("[=＝≈≠]", match.group()):
+        return match.group()
     return regex.sub(
         rf"(?<=[\w%])\s*[{_OPERATOR_SET}]\s*(?=[\w−-])",
         lambda operator: _OPERATORS[operator.group().strip()],
@@ -124,7 +126,7 @@ def _multiplied(number: str, zeros: int) -> str:
 def _phone(match: regex.Match[str]) -> str:
     plus = "加" if match.group().startswith("+") else ""
     return plus + "，".join(
-        chinese_digits(group).translate(_PHONE_DIGITS) for group in regex.findall(r"\d+", match.group())
+        chinese_digits(group).translate(PHONE_DIGITS) for group in regex.findall(r"\d+", match.group())
     )
 
 
@@ -176,7 +178,7 @@ CHINESE_AMOUNTS = (
     *rules(
         "arithmetic",
         (r"(?<=[\dA-Za-z])[⁰¹²³⁴⁵⁶⁷⁸⁹]+", _power),
-        (rf"(?<![\w.]){_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})*\s?[=＝≈≠]\s?{_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})*(?![a-zA-Z\d])", _expression),
+        (rf"(?<![\w.]){_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})++(?![a-zA-Z\d])", _expression),
         (r"(?<=\d)\s?±\s?(?=\d)|±(?=\d)", "正负"),
         (r"(?<=[\p{Han}\w])\s?[≥]\s?(?=\d)", "大于等于"),
         (r"(?<=[\p{Han}\w])\s?[≤]\s?(?=\d)", "小于等于"),
@@ -206,6 +208,7 @@ CHINESE_AMOUNTS = (
     ),
     *rules(
         "time",
+        (r"(?<=\d:[0-5]\d)\s?[-~～–]\s?(?=\d{1,2}:[0-5]\d)", "到"),
         (r"(?<![\d:.]|\d\s?[-~～–]\s?)(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?(?![\d:：]|\s?[-~～–]\s?\d)(?<!比分\D{0,3}[\d:：]+)", _clock),
     ),
     *rules(
@@ -215,6 +218,7 @@ CHINESE_AMOUNTS = (
     *rules(
         "unit",
         (rf"(?<=\d)\s?[-~～–]\s?(?=\d[\d.]*\s?(?:{_SYMBOLS})(?![\p{{Latin}}\d]))", "到"),
+        (rf"(?<![\d.])({_NUMBER})\s?(?:km/h|KM/H|公里/小?时|千米/小?时)(?!\p{{Latin}})", lambda match: f"每小时{chinese_count(match[1], is_counted=True)}公里"),
         (r"(?<=\p{Han})/(?=天|年|月|周|人|次|小时|分钟|秒)", "每"),
         (r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})\s?(mmHg)(?![\p{Latin}])", _pressure),
         (rf"(?<![\p{{Latin}}\d.,-])(?P<minus>[-−])?(?P<number>{_NUMBER})\s?(?P<scale>[万亿千百])?(?P<unit>{_SYMBOLS})(?![\p{{Latin}}\d²³/])", _measure),
@@ -229,7 +233,7 @@ CHINESE_AMOUNTS = (
         (r"(?<=第)(I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?=[章节卷部篇回幕季集期])", lambda match: chinese_cardinal(str(_ROMAN_CHAPTER[match[1]]))),
         (r"(?<=世界大战|二战|一战|Chapter|Part)\s?(I{1,3}|IV|VI{0,3}|IX|X)\b", lambda match: chinese_cardinal(str(_ROMAN_CHAPTER[match[1]]))),
         (r"(?<=(?:房间?|车牌|航班|车次|编号|邮编|密码|验证码|尾号|工号|学号|QQ|[GDCTKZ])[:：是为]?\s?)\d{3,}(?!\d|\.\d|[元块个人次年月%])",
-         lambda match: chinese_digits(match.group()).translate(_PHONE_DIGITS)),
-        (r"(?<=航班[A-Z\d]{2}|(?<![A-Z])[A-Z]{2})\d{3,4}(?=航班|次|号|班)", lambda match: chinese_digits(match.group()).translate(_PHONE_DIGITS)),
+         lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
+        (r"(?<=航班[A-Z\d]{2}|(?<![A-Z])[A-Z]{2})\d{3,4}(?=航班|次|号|班)", lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
     ),
 )  # fmt: skip

@@ -235,6 +235,10 @@ _AFTER_TAGS = (
     *rules(
         "typography",
         (r"(?:\u00ad|¬)[ \t]*\r?\n[ \t]*", ""),
+    ),
+    *rules("unspeakable", (CONTROLS, "")),
+    *rules(
+        "typography",
         (r"(?<!\p{L})(?P<left>\p{L}*\p{Ll})[-‐][ \t]*\r?\n[ \t]*(?P<right>\p{L}{2,})", _end_of_line),
         (r"[^\S \t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", " "),
         (r"[\ufb00-\ufb06ſĲĳ\u01c4-\u01cc\U0001d400-\U0001d7ffⒶ-ⓩⅠ-ⅿ₀-₉]", _compatible),
@@ -255,7 +259,7 @@ _AFTER_TAGS = (
         (_EMOJI, _gap),
         (r"(?<!\S)(?:<3+|[:;=]['-]?[()DPp]+|\^_?\^|[xX]D)(?![^\s.,!?])", ""),
     ),
-    *rules("unspeakable", (_ORNAMENTS, " "), (CONTROLS, "")),
+    *rules("unspeakable", (_ORNAMENTS, " ")),
     *rules("typography", (r"\P{M}\p{M}+|[\u1100-\u11ff]{2,}|[\u2126\u212a\u212b]",
                           lambda match: unicodedata.normalize("NFC", match.group()))),
 )  # fmt: skip

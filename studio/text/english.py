@@ -1,47 +1,68 @@
-"""English text normalisation: rules, then the grammar, applied to phrases with numbers only.
+"""English text normalisation, by rules.
 
-Rules replace text by words, or by a form that the grammar reads correctly.
+Rules with context come first: a phrase such as "$1.5 million" is read as a whole. The last ones read what is left,
+numbers and signs alone.
 
-Decision: wetext processes "$1.5 million" and "May 1st, 2024" without the words around them. Reason: its English
-grammar also changes other words (the Sun becomes Sunday, TV becomes Television), and an unknown sign empties the
-whole sentence.
+Decision: rules instead of wetext's English grammar. Reason: the grammar also changes other words (the Sun becomes
+Sunday, TV becomes Television), an unknown sign empties the whole sentence, and it takes half a millisecond for a digit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import unicodedata
 from functools import cache
 
 import regex
 
 from studio.text.english_amounts import AMOUNTS
-from studio.text.english_dates import dates
+from studio.text.english_dates import dates, read_as_year
 from studio.text.english_names import NAMES
-from studio.text.grammar import normalize_with_grammar
-from studio.text.language import Language
-from studio.text.number_words import english_cardinal, english_digits, english_number
+from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal
 from studio.text.rules import Rule, Step, apply_rules, rules
 
 _MONEY = r"[$£€¥₹₩₽]"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_CURRENCY_NAMES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}
 _AMOUNT = r"\d[\d,]*+(?:[.:]\d+)*+"
 
 
 def normalize_english(text: str, steps: list[Step], *, day_first: bool = False) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units, signs and abbreviations in words."""
-    text = apply_rules(text, _rules(day_first=day_first), steps)
-    return _BLANKS.sub(" ", apply_rules(_spell_out_number_phrases(text, steps), _REST, steps))
+    return _BLANKS.sub(" ", apply_rules(text, _rules(day_first=day_first), steps))
 
 
 @cache
 def _rules(*, day_first: bool) -> tuple[Rule, ...]:
-    return (*_SIGNS, *NAMES, *_RANGES, *dates(day_first=day_first), *AMOUNTS, *_NUMBERS)
+    return (*_SIGNS, *NAMES, *_RANGES, *dates(day_first=day_first), *AMOUNTS, *_NUMBERS, *_REST)
 
 
-def _large(match: regex.Match[str]) -> str:
-    # WORKAROUND for wetext, which omits the "one" in 1,000 to 1,999 and reads 1234 as a year.
-    return english_number(match.group().replace(",", ""))
+def _number(match: regex.Match[str]) -> str:
+    digits = match.group().replace(",", "")
+    if len(digits) > 1 and digits.isdigit() and digits[0] == "0":
+        return " ".join("oh" if digit == "0" else english_cardinal(digit) for digit in digits)
+    return read_as_year(match) or english_number(digits)
+
+
+def _fraction(match: regex.Match[str]) -> str:
+    whole, over, under = match["whole"], match["over"], match["under"]
+    if under == "0":
+        return f"{english_cardinal(over)} over zero"
+    name = {"2": "half", "4": "quarter"}.get(under) or english_ordinal(under)
+    if over != "1":
+        name = "halves" if under == "2" else name + "s"
+    if whole:
+        return f"{english_cardinal(whole)} and {'a' if over == '1' else english_cardinal(over)} {name}"
+    return (
+        f"{english_cardinal(over)} {name}"
+        if int(over) < int(under)
+        else f"{english_cardinal(over)} over {english_cardinal(under)}"
+    )
+
+
+def _greek(match: regex.Match[str]) -> str:
+    letter = unicodedata.name(match.group(), "").rsplit(" WITH ")[0].rsplit(" ")[-1].lower()
+    return f" {letter} "
 
 
 def _range(match: regex.Match[str]) -> str:
@@ -119,58 +140,30 @@ _NUMBERS = rules(
         lambda match: " " + " point ".join(english_cardinal(group) for group in match.group().split(".")),
     ),
     (r"(?<![\d/])(\d{1,3})/(\d{1,3})(?![\d/])", _ratio),
+    (r"(?<![\w/.,])(?:(?P<whole>\d+)(?: and)? )?(?P<over>\d{1,3})/(?P<under>\d{1,3})(?![\d/])", _fraction),
     (
         rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>(?!))?(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
         rf"(?P<high_sign>(?!))?(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",
         _range,
     ),
-    (r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{4,}\.\d+)(?![\d/:-]|[,.]\d)", _large),
     (r"(?<=\p{L})/(?=\p{L})", " "),
+    (r"(?<=[\w%)])\s?\+\s?(?=[\w(])|(?<!\w)\+(?=\d)", " plus "),
+    (r"(?<=\d)\+", " plus"),
+    (r"(?<![\w.,:/)]|[-–—])[-–](?=\d)", "minus "),
+    (r"(?<=\p{L})(?=\d)|(?<=\d)(?=\p{L})", " "),
+    (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?", _number),
 )
-_REST = rules("sign", (r"[#^_*~=+<>|\\{}]+", " "))
-
-
-_LEFT_DIGITS = regex.compile(r"[0-9]+")
-_WORD = regex.compile(r"\S+")
-_EDGES = "()\"“”'‘’.,;:!?…"
-_NEEDS_GRAMMAR = regex.compile(r"\d|[&@%+=°$£€¥πΩ]|://|\bwww\.")
-# Words that are read together with an adjacent number.
-_MONTH_NAMES = (
-    "January February March April May June July August September October November December "
-    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
+_REST = rules(
+    "sign",
+    (r"\s?%", " percent"),
+    (r"\s?‰", " per mille"),
+    (r"\s?°", " degrees"),
+    (r"√", " the square root of "),
+    (r"∞", " infinity "),
+    (r"[$€£¥]", lambda match: f" {_CURRENCY_NAMES[match.group()]} "),
+    (r"\s?&\s?(?=[\w$])", " and "),
+    (r"\s?@\s?(?=\w)", " at "),
+    (r"(?<=\w)\s?=\s?(?=[\w-])", " equals "),
+    (r"(?<!\p{Greek})[Α-Ωα-ω](?!\p{Greek})", _greek),
+    (r"[#^_*~=+<>|\\{}&@]+", " "),
 )
-_MEASURES = (
-    "thousand million billion trillion am pm a.m p.m AM PM BC AD BCE CE kg g mg t km m cm mm mi ft in yd lb lbs oz "
-    "mph km/h l ml s sec ms min h hr hrs kb mb gb tb KB MB GB TB Hz kHz MHz GHz W kW V A mA kWh C F K dB px "
-    "square cubic meters kilometers centimeters millimeters"
-)
-_COMPANIONS = frozenset(f"{_MONTH_NAMES} {_MEASURES}".split())
-
-
-def _spell_out_number_phrases(text: str, steps: list[Step]) -> str:
-    """Return ``text`` with number phrases in words and everything else unchanged."""
-    spoken: list[str] = []
-    position = 0
-    for start, end in _phrases(text):
-        words = normalize_with_grammar(text[start:end], Language.ENGLISH)
-        words = _LEFT_DIGITS.sub(lambda match: f" {english_cardinal(match.group())} ", words)
-        steps.append(Step("number", text[start:end], words))
-        spoken += (text[position:start], words)
-        position = end
-    return "".join([*spoken, text[position:]])
-
-
-def _phrases(text: str) -> Iterator[tuple[int, int]]:
-    words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
-    needs = [_NEEDS_GRAMMAR.search(text, start, end) is not None for start, end in words]
-    belongs = [
-        need or text[start:end].strip(_EDGES) in _COMPANIONS for need, (start, end) in zip(needs, words, strict=True)
-    ]
-    index = 0
-    while index < len(words):
-        first = index
-        while index < len(words) and belongs[index]:
-            index += 1
-        if any(needs[first:index]):
-            yield words[first][0], words[index - 1][1]
-        index += 1

@@ -149,14 +149,18 @@ def _measure(match: regex.Match[str]) -> str:
 
 
 def _expression(match: regex.Match[str]) -> str:
+    if not _EQUALITY.search(match.group()):
+        return match.group()
+
     def words(operator: regex.Match[str]) -> str:
         return f" {_OPERATORS[operator.group().strip()]} "
 
     return regex.sub(rf"(?<=[\p{{L}}\p{{N}})])\s*[{_OPERATOR_SET}]\s*(?=[\p{{L}}\p{{N}}(−-])", words, match.group())
 
 
+_EQUALITY = regex.compile(r"[=≈≠]")
 _OPERATOR_SET = r"+\-−–×x*÷/=≈≠<>≤≥"
-_TERM = r"(?:[-−]?\d[\d,]*(?:\.\d+)?|\b[a-zA-Z]\b)"
+_TERM = r"(?:[-−]?\d[\d,]*+(?:\.\d+)?|\b[a-zA-Z]\b)"
 
 
 def _difference(match: regex.Match[str]) -> str:
@@ -222,8 +226,7 @@ AMOUNTS = (
     ),
     *rules(
         "arithmetic",
-        (rf"(?<![\w.]){_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})*\s?[=≈≠]\s?{_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})*(?!\w)",
-         _expression),
+        (rf"(?<![\w.]){_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})++(?!\w)", _expression),
         (r"(?<![\w.,/-])(\d[\d,]*(?:\.\d+)?) [-−–] (\d[\d,]*(?:\.\d+)?)(?=\s*[?.!=,;]|\s*\Z)", _difference),
         (r"(?<=[\p{L}\d)])\s?≈\s?(?=[\p{L}\d])", " is about "),
         (r"(?<=[\p{L}\d)]) ?([<>≤≥]) ?(?=[\d-])(?<=\d ?[<>≤≥] ?|\b[a-zA-Z] ?[<>≤≥] ?|(?:p|value|is|if) ?[<>≤≥] ?)",
@@ -231,7 +234,7 @@ AMOUNTS = (
         (r"(?<!\S)[<＜] ?(?=[$£€]?\d)", "less than "),
         (r"(?<!\S)[>＞] ?(?=[$£€]?\d)", "more than "),
         (r"(?<=\d)\s?±\s?(?=\d)", " plus or minus "),
-        (r"(\d[\d,]*(?:\.\d+)?)[x×](?=[\s.,;!?)]|\Z)", lambda match: f"{_decimal(match[1].replace(',', ''))} times"),
+        (r"(?<![\d,.])(\d[\d,]*+(?:\.\d+)?)[x×](?=[\s.,;!?)]|\Z)", lambda match: f"{_decimal(match[1].replace(',', ''))} times"),
     ),
     *rules(
         "score",

@@ -61,7 +61,7 @@ def dates(*, day_first: bool) -> tuple[Rule, ...]:
             (r"(?<![\w/.-])(?P<first>\d{1,2})(?P<mark>[/.-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|(?<=/)\d{2})(?![\d/-]|\.\d)",
              numeric),
             (r"(?<![\w/.-])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/-]|\.\d|\s?(?:mm|cups?|inch|of|tsp|tbsp|\p{Lu}))", numeric),
-            (r"(?<![\w/.-])(?P<year>[12]\d{3})/(?P<first>0?[1-9]|1[0-2])/(?P<second>0?[1-9]|[12]\d|3[01])(?![\d/])",
+            (r"(?<![\w/.-])(?P<year>[12]\d{3})(?P<mark>[/.-])(?P<first>0?[1-9]|1[0-2])(?P=mark)(?P<second>0?[1-9]|[12]\d|3[01])(?![\d/-]|\.\d)",
              lambda match: _date(_MONTHS[int(match['first']) - 1], match['second'].lstrip('0'), match['year'],
                                  day_first=day_first)),
             (rf"(?<![\w.,/-])(?:(?<=\b[Tt]he )(?P<the>))?{_DAY}(?:\s+of)?\s+{_MONTH}(?![\p{{L}}])(?:,?\s+{_YEAR})?", _day_month),
@@ -160,9 +160,9 @@ def _numbered(match: regex.Match[str]) -> str:
 
 def _duration(match: regex.Match[str]) -> str:
     names = {"h": "hour", "m": "minute", "s": "second"}
-    parts = regex.findall(r"(\d+)\s?(h|m|s)", match.group())
-    words = [f"{english_cardinal(number)} {names[unit]}{'' if number == '1' else 's'}" for number, unit in parts]
-    return " ".join(words)
+    parts = regex.findall(r"(\d+)\s?(h|m|s)", match.group()) or zip(match.group().split(":"), names, strict=True)
+    words = [f"{english_cardinal(number)} {names[unit]}{'' if int(number) == 1 else 's'}" for number, unit in parts]
+    return " ".join([*words[:-1], "and", words[-1]] if ":" in match.group() else words)
 
 
 def _verse(match: regex.Match[str]) -> str:
@@ -218,6 +218,7 @@ _REST = (
         (rf"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d):(?P<second>[0-5]\d)(?=\s?[ap]\.?m){_ZONE_OR_HALF}", _time),
         (rf"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?![\d:]){_ZONE_OR_HALF}", _time),
         (r"(?<![\d:.,])(?P<hour>1[0-2]|0?[1-9])(?P<minute>(?!))?\s?(?P<half>[ap])\.?m\b\.?(?=(?P<end>\s+\p{Lu}|[\s\"”]*\Z)?)", _time),
+        (r"(?<![\d:.,])\d{1,3}:[0-5]\d:[0-5]\d(?![\d:])", _duration),
         (r"(?<![\w.])\d+\s?h(?:\s?\d+\s?m(?:in)?)(?:\s?\d+\s?s)?(?![\p{L}\d])|(?<![\w.])\d+m\s?\d+s(?![\p{L}\d])", _duration),
     ),
     *rules(
@@ -228,8 +229,6 @@ _REST = (
         (r"(?<=\b(?:class of|summer of|spirit of|back in|in) )['’](\d{2})\b",
          lambda match: english_pairs(match[1]) if match[1][0] != "0" else "oh " + english_cardinal(match[1][1])),
         (r"\b(?:c\.|ca\.)\s?(?=\d{3,4}\b)", "circa "),
-        (r"(?<![\w.,$£€+-])(20(?:0[1-9])|10\d[1-9])(?![\d,.:/]\d|\d|[-–]\d|%|\s?(?:people|times|meters|km|kg|miles))\b",
-         lambda match: english_year(match[1]) if match[1][0] == "2" or _is_year(match) else match.group()),
     ),
     *rules(
         "number",
@@ -240,6 +239,17 @@ _REST = (
 )  # fmt: skip
 
 
-def _is_year(match: regex.Match[str]) -> bool:
-    before = match.string[: match.start()]
-    return regex.search(r"(?i)\b(?:in|by|since|of|year|until|from|circa|ad|before|after)\s\Z", before) is not None
+_YEAR_BEFORE = regex.compile(r"(?i)\b(?:in|by|since|of|year|until|from|circa|ad|before|after)\s\Z")
+_COUNTED_AFTER = regex.compile(r"\s?%|\s(?:people|\p{Ll}{3,}(?<!was|has|plus|as)s)\b")
+
+
+def read_as_year(match: regex.Match[str]) -> str | None:
+    """Return the number of ``match`` in words as a year, or None if it is not between 1001 and 2099 or counts something."""
+    digits = match.group()
+    if not regex.fullmatch(r"1\d{3}|20\d\d", digits):
+        return None
+    if not _YEAR_BEFORE.search(match.string, max(0, match.start() - 20), match.start()) and (
+        digits[:2] == "10" or (digits[2:] != "00" and _COUNTED_AFTER.match(match.string, match.end()))
+    ):
+        return None
+    return english_year(digits)

@@ -15,9 +15,8 @@ import regex
 from studio.text.chinese import drop_blanks, normalize_chinese
 from studio.text.cleaning import CONTROLS
 from studio.text.english import normalize_english
-from studio.text.grammar import normalize_between_words
 from studio.text.language import Language
-from studio.text.numerals import after_japanese_grammar, before_japanese_grammar, spell_out
+from studio.text.numerals import spell_out
 from studio.text.rules import Step
 
 _BLANKS = regex.compile(r"\s+")
@@ -73,9 +72,7 @@ def normalize(text: str, language: Language, *, day_first: bool = False) -> Norm
         text = normalize_english(text, steps, day_first=day_first)
     elif language is Language.CHINESE:
         text = normalize_chinese(text, steps)
-    elif language is Language.JAPANESE:
-        text = normalize_between_words(before_japanese_grammar(text, steps), language)
-        text = drop_blanks(after_japanese_grammar(text, steps))
     else:
         text = _BLANKS.sub(" ", spell_out(text, language, steps))
+        text = drop_blanks(text) if language is Language.JAPANESE else text
     return Normalized(text, tuple(steps))

@@ -1,4 +1,4 @@
-"""English and Chinese numbers in words, as cardinals or digit by digit, for cases in which the grammars fail."""
+"""English and Chinese numbers in words, as cardinals or digit by digit."""
 
 from __future__ import annotations
 
@@ -122,6 +122,13 @@ def chinese_number(text: str) -> str:
     """Return a number with an optional decimal part, which is read digit by digit."""
     whole, _, decimals = text.replace(",", "").partition(".")
     return chinese_cardinal(whole) + (f"点{chinese_digits(decimals)}" if decimals else "")
+
+
+def chinese_count(text: str, *, is_counted: bool = False) -> str:
+    """Return a number as it is said of things: 两百, 两万, and if it is before a unit, 两."""
+    spoken = chinese_number(text)
+    is_two = spoken[0] == "二" and (spoken[1:2] in tuple("百千万亿") or (is_counted and spoken == "二"))
+    return "两" + spoken[1:] if is_two else spoken
 
 
 def _below_thousand(number: int) -> str:

@@ -39,11 +39,25 @@ class _Words:
     comma_is_decimal: bool = True
 
 
-def _say(number: str, code: str, **options: str) -> str:
-    # The import takes 0.2 seconds.
-    from num2words import num2words  # noqa: PLC0415
+_MAX_DIGITS = 15  # longer numbers are read digit by digit
 
-    return str(num2words(int(number), lang=code, **options))
+
+def _say(number: str, code: str, **options: str) -> str:
+    return str(_num2words()(int(number), lang=code, **options))
+
+
+@cache
+def _num2words() -> Callable[..., str]:
+    # The import takes 0.2 seconds.
+    from num2words import CONVERTER_CLASSES, num2words  # noqa: PLC0415
+
+    # WORKAROUND for num2words 0.5, which tries all names of numbers, up to centillions, for each part of a number.
+    for code in ("de", "fr"):
+        cards = CONVERTER_CLASSES[code].cards
+        for number in [each for each in cards if each >= 10 ** (_MAX_DIGITS + 3)]:
+            del cards[number]
+    spell: Callable[..., str] = num2words
+    return spell
 
 
 def _fraction(digits: str, code: str) -> str:
@@ -139,7 +153,7 @@ def spell_out(text: str, language: Language, steps: list[Step]) -> str:
 
 @cache
 def _rules(language: Language) -> tuple[Rule, ...]:
-    return _Numerals(language).rules()
+    return _JAPANESE if language is Language.JAPANESE else _Numerals(language).rules()
 
 
 class _Numerals:
@@ -159,7 +173,7 @@ class _Numerals:
 
     def cardinal(self, digits: str) -> str:
         digits = regex.sub(r"\D", "", digits)
-        if len(digits) > 15 or (len(digits) > 1 and digits[0] == "0"):
+        if len(digits) > _MAX_DIGITS or (len(digits) > 1 and digits[0] == "0"):
             return _fraction(digits, self._code)
         return _say(digits, self._code)
 
@@ -403,8 +417,22 @@ def _power(match: regex.Match[str], code: str) -> str:
     return _POWERS[code].format(unicodedata.normalize("NFKC", match.group()))
 
 
+_JAPANESE_DIGITS = "〇一二三四五六七八九"
+
+
+def _japanese_digits(digits: str) -> str:
+    return "".join(_JAPANESE_DIGITS[int(digit)] for digit in digits)
+
+
 def _japanese_cardinal(digits: str) -> str:
-    return _say(digits, "ja") if len(digits) < 16 else _japanese_digits(digits)
+    if len(digits) > _MAX_DIGITS or (len(digits) > 1 and digits[0] == "0"):
+        return _japanese_digits(digits)
+    return _say(digits, "ja") if digits != "0" else "〇"
+
+
+def _japanese_number(number: str) -> str:
+    whole, _, decimals = number.partition(".")
+    return _japanese_cardinal(whole) + (f"点{_japanese_digits(decimals)}" if decimals else "")
 
 
 _JAPANESE = rules(
@@ -432,29 +460,12 @@ _JAPANESE = rules(
     (r"(?<!\d)([12]\d{3})[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?!\d)",
      lambda match: f"{match[1]}年{int(match[2])}月{int(match[3])}日"),
     (r"(?<=\d)\s?[-–~～〜]\s?(?=\d+(?![\d-]))(?<!\d-\d+-)(?<!0\d+-)", "から"),
-    (r"(?<![\d.])0\d+(?:-\d+)+", lambda match: "の".join(_japanese_digits(each) for each in match.group().split("-"))),
+    (r"(?<![\d.])0\d+(?:-\d+)+", lambda match: "の".join(_japanese_digits(each).replace("〇", "ゼロ") for each in match.group().split("-"))),
     (r"(?<=\d)\s?\+\s?(?=\d)", "足す"),
     (r"(?<=[\d\p{L}])\s?=\s?(?=[\d\p{L}])", "は"),
     (r"(?<![\d\p{Latin}])-(?=\d)", "マイナス"),
     (r"\d+(?:\.\d+){2,}", lambda match: "点".join(_japanese_cardinal(each) for each in match.group().split("."))),
     (r"(?<=[A-Za-z])-(?=\d)", " "),
-    (r"[\^*_#~～]+", " "),
+    (r"\d+(?:\.\d+)?", lambda match: _japanese_number(match.group())),
+    (r"[\^*_#~～<>|{}\\=`]+", " "),
 )  # fmt: skip
-
-
-_LEFT = rules("number", (r"[0-9]+", lambda match: _japanese_digits(match.group())), (r"[<>|{}\\^*_#=~`]+", " "))
-_JAPANESE_DIGITS = ("ゼロ", *"一二三四五六七八九")
-
-
-def _japanese_digits(digits: str) -> str:
-    return "".join(_JAPANESE_DIGITS[int(digit)] for digit in digits)
-
-
-def before_japanese_grammar(text: str, steps: list[Step]) -> str:
-    """Return ``text`` with signs and units in Japanese words; the grammar reads the numbers."""
-    return apply_rules(text, _JAPANESE, steps)
-
-
-def after_japanese_grammar(text: str, steps: list[Step]) -> str:
-    """Return ``text`` without the digits and signs that the grammar left."""
-    return apply_rules(text, _LEFT, steps)

@@ -1,4 +1,4 @@
-"""Preview of the normalised text. It runs in the worker because the grammars load slowly."""
+"""Preview of the normalised text. It runs in the worker because number words load slowly."""
 
 from __future__ import annotations
 

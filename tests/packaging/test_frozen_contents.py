@@ -47,7 +47,7 @@ def test_resources_lie_where_the_program_looks() -> None:
         "PySide6/Qt/plugins/platforminputcontexts/libibusplatforminputcontextplugin.so",
         "PySide6/Qt/translations/qtbase_zh_CN.qm",
         "PySide6\\plugins\\platforms\\qwindows.dll",
-        "wetext/fsts/zh/tn/tagger.fst",
+        "wetext/fsts/traditional_to_simple.fst",
         "_soundfile_data/libsndfile_x86_64.so",
     ],
 )

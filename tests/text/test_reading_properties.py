@@ -15,7 +15,6 @@ from studio.text.cleaning import clean
 from studio.text.language import Language
 from studio.text.normalize import normalize
 
-pytest.importorskip("num2words")
 MAX_SECONDS_PER_CHARACTER = 10e-6
 _BITS = [
     "<b>", "</b>", "<br/>", "<i class='x'>", "&amp;", "&lt;", "<|endofprompt|>", "<|im_start|>", "[12]", "**", "__", "# ",
@@ -57,10 +56,12 @@ def test_words_are_not_lost(bits: list[str], language: Language) -> None:
 
 
 @pytest.mark.slow
-def test_random_texts_are_read_quickly() -> None:
+def test_random_texts_and_dense_numbers_are_read_quickly() -> None:
     draw = random.Random(31)
     for language in Language:
-        texts = [
+        numbers = [str(draw.randrange(10 ** draw.randrange(1, 12))) for _ in range(400)]
+        texts = [mark.join(numbers[:150]) for mark in (" ", "-", ",", ".", "/", ":", " $", "x", "(")]
+        texts += [
             "".join(chr(draw.randrange(sys.maxunicode + 1)) for _ in range(draw.randrange(200))) for _ in range(60)
         ]
         read("warm up 5", language)

@@ -15,8 +15,6 @@ from studio.text.split import IncrementalSplitter
 from studio.text.tags import find_marks
 from studio.text.tokenizer import TextTokenizer
 
-pytest.importorskip("num2words")
-
 LANGUAGES = ["<|zh|>", "<|ja|>", "<|jp|>", "<|yue|>"]
 TAGS = ["[breath]", "[laughter]", "<strong>", "</strong>", "[j][ǐ]", "[W][AY1][N][D]"]
 _BITS = [
