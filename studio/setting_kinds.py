@@ -162,6 +162,20 @@ class StringsSetting(Setting[tuple[str, ...]]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class NamesSetting(Setting[Mapping[str, str]]):
+    """A table of names."""
+
+    default: Mapping[str, str] = field(default_factory=dict)
+    most: int
+
+    def checked(self, value: object) -> Mapping[str, str]:
+        is_table = isinstance(value, Mapping) and all(isinstance(word, str) for pair in value.items() for word in pair)
+        if not is_table or len(value) > self.most:  # type: ignore[arg-type]  # a table, as checked before
+            raise self._refuse(value, message("Enter a table of at most {most} names.", most=self.most))
+        return dict(value)  # type: ignore[call-overload,no-any-return]  # likewise
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
     """Key sequences by name of the action."""
 

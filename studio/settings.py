@@ -15,6 +15,7 @@ from studio.setting_kinds import (
     DeviceSetting,
     FolderSetting,
     IntSetting,
+    NamesSetting,
     NumberSetting,
     Option,
     Page,
@@ -325,6 +326,7 @@ UNFINISHED_DOWNLOADS = StringsSetting(key="unfinished-downloads", most=20)
 
 SERVES_AT_START = BoolSetting(key="serves-at-start", default=False)
 SERVICE_PORT = IntSetting(key="service-port", default=8807, low=1024, high=65535)
+SERVED_VOICE_NAMES = NamesSetting(key="served-voice-names", most=200)  # voices by the names that clients send
 
 # Another computer that speaks. Its token is kept in a file of its own (``studio.remote.address``).
 USES_SERVER = BoolSetting(key="uses-server", default=False)

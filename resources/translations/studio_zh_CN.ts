@@ -5085,6 +5085,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请输入主机名或地址，例如 192.168.1.20:8807、https://voices.example.org 或 grpc://192.168.1.20:8001。</translation>
     </message>
     <message>
+        <source>Enter a table of at most {most} names.</source>
+        <translation>请输入一个最多含 {most} 个名称的表。</translation>
+    </message>
+    <message>
         <source>Export WAV or FLAC instead.</source>
         <translation>请改为导出 WAV 或 FLAC。</translation>
     </message>
@@ -5179,6 +5183,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The archive is damaged, is not a zip or tar file, or contains no model.</source>
         <translation>压缩包已损坏、不是 zip 或 tar 文件，或其中没有模型。</translation>
+    </message>
+    <message>
+        <source>The body is not valid JSON at line {line}, column {column}: {reason}.</source>
+        <translation>请求正文的第 {line} 行第 {column} 列不是有效的 JSON：{reason}。</translation>
     </message>
     <message>
         <source>The chosen precision or device is not supported on this computer.</source>
@@ -5351,6 +5359,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use a model of that generation, or create the voice from a recording.</source>
         <translation>请使用该系列的模型，或用录音创建音色。</translation>
+    </message>
+    <message>
+        <source>Use a model that supports the language, or send “allow_unsupported_language”.</source>
+        <translation>请换用支持该语言的模型，或在请求中加入 “allow_unsupported_language”。</translation>
     </message>
     <message>
         <source>Use the command line (`timbre --help`), or start the program on a desktop.</source>

@@ -21,7 +21,7 @@ class AudioEdits:
     Attributes:
         trim_start_seconds: Removed from the start of the recording.
         trim_end_seconds: Removed from the end of the recording.
-        speed: Ratio of the new speaking rate to the recorded one, 0.5 to 2; the pitch is kept.
+        speed: Ratio of the new speaking rate to the recorded one, 0.25 to 4; the pitch is kept.
         gain_db: Change of volume in decibels.
         fade_in_seconds: Length of the fade at the start of the edited audio.
         fade_out_seconds: Length of the fade at the end of the edited audio.

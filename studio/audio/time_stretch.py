@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from studio.audio.resampling import Samples
 
-MIN_SPEED = 0.5
-MAX_SPEED = 2.0
+MIN_SPEED = 0.25
+MAX_SPEED = 4.0
 
 _WINDOW_SECONDS = 0.032
 # Search range to each side. Both sides together are one period of the deepest voices (62 Hz).
@@ -79,7 +79,10 @@ class TimeStretch:
         return round(self._num_windows * self._hop * self._speed)
 
     def _can_place(self) -> bool:
-        return self._input.end >= max(self._centre() + self._search, self._window_start + self._hop) + 2 * self._hop
+        last_sample = max(self._centre() + self._search, self._window_start + self._hop) + 2 * self._hop
+        # Above a speed of 2.5, a hop of output stands for more input than its window reads.
+        num_represented = round((self._num_windows + 1) * self._hop * self._speed)
+        return self._input.end >= max(last_sample, num_represented)
 
     def _best_start(self, *, continuing: int) -> int:
         """Return the position near the centre where the input best matches what follows the last window."""

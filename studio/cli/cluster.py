@@ -19,6 +19,7 @@ from studio.cli.options import (
     add_service_options,
     engine_options,
     model_folder,
+    voice_names,
 )
 from studio.cli.progress import print_message
 from studio.errors import CannotServe, IncompleteInstallation
@@ -95,6 +96,8 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
         fewest_replicas=min(arguments.fewest_replicas, arguments.replicas),
         most_replicas=arguments.replicas,
         cores=arguments.cores,
+        voice_names=voice_names(arguments, command_context.open_library()),
+        strict_models=arguments.strict_models,
         queue=arguments.queue,
         host=arguments.host,
         token_file=arguments.token_file and arguments.token_file.absolute(),
@@ -104,8 +107,6 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
     # Wrong options are reported before anything is started.
     application(options)
     options.access_rules()
-    if options.voice:
-        command_context.open_library().get(options.voice)
     print_message("starting Ray; this takes about half a minute")
     head = node.start_node(join=None, port=arguments.ray_port, **sizes)
     try:

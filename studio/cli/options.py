@@ -28,6 +28,7 @@ from studio.settings import (
     KEEPS_LEADING_SILENCE,
     NUM_THREADS,
     PREFERS_RL,
+    SERVED_VOICE_NAMES,
     SPEECH_LM_PRECISION,
     STREAMS_APPROXIMATELY,
 )
@@ -340,6 +341,19 @@ def add_service_options(parser: argparse.ArgumentParser, *, port_note: str = "")
         "--voice", default="", metavar="NAME", help="voice for requests that specify none (default: the first)"
     )
     parser.add_argument(
+        "--map-voice",
+        action="append",
+        default=[],
+        type=pair,
+        metavar="NAME=VOICE",
+        help="use VOICE for requests that name NAME, such as alloy=Anna; repeat it for each name",
+    )
+    parser.add_argument(
+        "--strict-models",
+        action="store_true",
+        help="refuse requests for any other model name than that of the served model",
+    )
+    parser.add_argument(
         "--queue", type=positive, default=64, metavar="N", help="maximum number of queued requests (default 64)"
     )
     parser.add_argument(
@@ -348,3 +362,16 @@ def add_service_options(parser: argparse.ArgumentParser, *, port_note: str = "")
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="URL", help="let the web pages of this origin connect"
     )
+
+
+def voice_names(arguments: argparse.Namespace, library: VoiceLibrary) -> dict[str, str]:
+    """Return the voices by the names that clients send: those of the settings, and then of ``--map-voice``.
+
+    Raise ``VoiceNotFound`` if ``--voice`` or ``--map-voice`` name a voice that does not exist.
+    """
+    given = dict(arguments.map_voice)
+    for voice in (arguments.voice, *given.values()):
+        if voice:
+            library.get(voice)
+    kept = Settings()[SERVED_VOICE_NAMES]
+    return {**kept, **given}

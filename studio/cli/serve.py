@@ -15,6 +15,7 @@ from studio.cli.options import (
     chosen_quality,
     engine_options,
     model_folder,
+    voice_names,
 )
 from studio.cli.progress import print_message
 from studio.cli.speaking import run_until_cancelled
@@ -71,8 +72,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         tuple(arguments.allow_origin),
     )
     access_rules(address)  # before the model is loaded
-    if arguments.voice:
-        command_context.open_library().get(arguments.voice)
+    names = voice_names(arguments, command_context.open_library())
 
     def on_ready(url: str) -> None:
         print_message(f"serving {folder.name} at {url}/v1; Ctrl+C stops")
@@ -83,7 +83,9 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         engine = engine_options(arguments, folder)
         async with WorkerClient(folder, engine, start_worker=command_context.start_worker) as client:
             quality = chosen_quality(arguments) or Quality.EXACT
-            options = ServiceOptions(folder, arguments.voice, arguments.queue, quality)
+            options = ServiceOptions(
+                folder, arguments.voice, arguments.queue, quality, names, is_strict=arguments.strict_models
+            )
             service = SpeechService(client, options, command_context.open_library, command_context.open_checks)
             await run_service(service, address, on_ready=on_ready)
 

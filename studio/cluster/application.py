@@ -134,7 +134,14 @@ class SpeechIngress:
         self._rules = options.access_rules()
         self._replicas = RayReplicas(replicas)
         backend = ClusterBackend(self._replicas, num_lines=options.num_lines)
-        self._service = ClusterService(backend, ServiceOptions(options.model_folder(), options.voice, options.queue))
+        service_options = ServiceOptions(
+            options.model_folder(),
+            options.voice,
+            options.queue,
+            voice_names=options.voice_names,
+            is_strict=options.strict_models,
+        )
+        self._service = ClusterService(backend, service_options)
         self._loading = asyncio.get_running_loop().create_task(self._service.load())
 
     async def describe(self) -> EngineDescription:

@@ -23,6 +23,8 @@ class ClusterOptions(BaseModel):
     Attributes:
         model: A model folder that exists on every node, or the name of a model that is installed on every node.
         voice: Voice for requests that specify none.
+        voice_names: Voices by the names that clients send.
+        strict_models: Refuse requests for other model names.
         engine: Options of every worker.
         fewest_replicas, most_replicas: Limits of the number of workers.
         lines: Lines that one worker runs at once.
@@ -37,6 +39,8 @@ class ClusterOptions(BaseModel):
 
     model: str = DEFAULT_MODEL
     voice: str = ""
+    voice_names: dict[str, str] = {}
+    strict_models: bool = False
     engine: EngineOptions = EngineOptions()
     fewest_replicas: PositiveInt = 1
     most_replicas: PositiveInt = 1

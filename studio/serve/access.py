@@ -33,16 +33,18 @@ _PAUSE_SECONDS = 15.0
 # A client that reads nothing for this long is disconnected.
 _UNREAD_SECONDS = 60.0
 _MIN_TOKEN = 16
-_PATHS_WITHOUT_TOKEN = frozenset({"/healthz"})
+_PATHS_WITHOUT_TOKEN = frozenset({"/health", "/healthz", "/readyz"})
 _CLOSED_FOR_POLICY = 1008
+# Names under which containers reach this computer. Nobody can register names below .internal.
+_CONTAINER_HOSTS = frozenset({"host.docker.internal", "host.containers.internal"})
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
     """Rules of access. Without ``token``, every program on this computer may use the service.
 
-    ``hosts`` are the names that a Host header may have beside localhost and IP addresses. ``origins`` are the web pages
-    that may use the service.
+    ``hosts`` are the names that a Host header may have beside localhost, IP addresses and the names that containers use.
+    ``origins`` are the web pages that may use the service.
     """
 
     token: str | None = None
@@ -63,6 +65,8 @@ class AccessControl:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}  # the server sends no body
         headers = _Headers(scope["headers"])
         try:
             self._require_access(scope["path"], headers)
@@ -108,7 +112,7 @@ class AccessControl:
             return False
         host = header.rpartition(":")[0] if header.rpartition(":")[2].isdigit() else header
         host = host.removeprefix("[").removesuffix("]").rstrip(".").lower()
-        if host == "localhost" or host in self._rules.hosts:
+        if host == "localhost" or host in self._rules.hosts | _CONTAINER_HOSTS:
             return True
         try:
             ipaddress.ip_address(host)

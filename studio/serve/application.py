@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import FastAPI, File, Form, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 import studio
@@ -19,14 +19,16 @@ from studio.serve.access import AccessControl, AccessRules
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved
 from studio.serve.engine_api import EngineApi
-from studio.serve.errors import error_body, error_response, invalid_field
+from studio.serve.errors import error_body, error_response, invalid_field, invalid_json
 from studio.serve.live_text import LiveText
 from studio.serve.responses import SpeechResponse
 from studio.serve.schemas import (
     AddedVoice,
     FormatName,
+    ModelDetails,
     ModelInfo,
     ModelList,
+    ModelVoice,
     Name,
     RemovedVoice,
     SampleRate,
@@ -43,6 +45,8 @@ from studio.serve.schemas import (
 from studio.serve.service import SpeechService
 from studio.voices.library import Addition, Consent, Voice
 
+# OpenAI's clients expect this rate, because raw samples do not contain their own.
+_PCM_SAMPLE_RATE = 24_000
 _MAX_TRANSCRIPT = 2_000
 _MAX_CONSENT = 500
 
@@ -76,7 +80,7 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
         return SpeechResponse(
             lambda: service.speak(synthesis, client_key(request)),
             format_name=body.response_format,
-            sample_rate=body.sample_rate,
+            sample_rate=body.sample_rate or _default_rate(body.response_format),
             stream_format=body.stream_format,
             text=synthesis.text,
             requested_words=service.requested_words(body),
@@ -112,7 +116,7 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
         return SpeechResponse(
             lambda: service.convert(converted, client_key(request)),
             format_name=response_format,
-            sample_rate=sample_rate,
+            sample_rate=sample_rate or _default_rate(response_format),
             on_end=end,
             retry_after=lambda: service.queue.retry_after_seconds,
         )
@@ -158,7 +162,8 @@ def _add_voices(app: FastAPI, service: SpeechService) -> None:
 
         addition = await asyncio.to_thread(add)
         service.voice_added(addition.voice)
-        return AddedVoice(voice=_voice_info(addition.voice), warnings=list(addition.warnings))
+        info = _voice_info(addition.voice)
+        return AddedVoice(**info.model_dump(), voice=info, warnings=list(addition.warnings))
 
     @app.delete("/v1/audio/voices/{name}")
     async def remove_voice(name: Name) -> RemovedVoice:
@@ -175,10 +180,27 @@ def _add_state(app: FastAPI, service: SpeechService) -> None:
         model = ModelInfo(id=service.model_name, name=service.model_name)
         return ModelList(data=[model], models=[model])
 
+    @app.get("/v1/models/{name:path}")
+    async def model(name: Name) -> ModelDetails:
+        """Describe the served model, which requests for the model `name` get."""
+        service.require_model(name)
+        voices = await asyncio.to_thread(service.library.voices)
+        return ModelDetails(
+            id=service.model_name,
+            name=service.model_name,
+            sample_rate=None if service.description is None else service.description.sample_rate,
+            voices=[ModelVoice(name=voice.name, language=voice.language) for voice in voices],
+        )
+
     @app.get("/healthz")
     async def healthz() -> dict[str, str]:
-        """Answer as long as the service runs. Needs no token."""
+        """Answer as long as the service runs."""
         return {"status": "ok"}
+
+    @app.get("/health", include_in_schema=False)
+    async def health() -> Response:
+        """Answer as Speaches does. wyoming-openai then reads the voices in `/v1/models/{name}`."""
+        return PlainTextResponse("OK")
 
     @app.get("/readyz")
     async def readyz() -> JSONResponse:
@@ -200,6 +222,9 @@ def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
+        found = error.errors()[0]
+        if found["type"] == "json_invalid":
+            return await studio_error(request, invalid_json(error.body, found["loc"][-1], found["ctx"]["error"]))
         return await studio_error(request, invalid_field(error.errors(), skips=1))
 
     @app.exception_handler(HTTPException)
@@ -208,10 +233,15 @@ def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
         return JSONResponse(body, error.status_code, error.headers)
 
 
+def _default_rate(format_name: FormatName) -> int | None:
+    return _PCM_SAMPLE_RATE if format_name == "pcm" else None
+
+
 def _voice_info(voice: Voice) -> VoiceInfo:
     return VoiceInfo(
         id=voice.name,
         name=voice.name,
+        created_at=int(datetime.fromisoformat(voice.created).timestamp()) if voice.created else 0,
         language=voice.language,
         transcript=voice.transcript,
         seconds=round(voice.clip_seconds, 3),

@@ -36,7 +36,12 @@ MP3_STREAM = SoundEncoding(
 
 
 class StreamEncoder(Protocol):
-    """Encodes one stream of mono audio. Samples are (n,), from -1 to 1; the bytes of all calls form the file."""
+    """Encodes one stream of mono audio. Samples are (n,), from -1 to 1; the bytes of all calls form the file.
+
+    ``sample_rate`` is that of the file.
+    """
+
+    sample_rate: int
 
     def encode(self, samples: Samples) -> bytes: ...
 
@@ -53,6 +58,7 @@ class LibsndfileEncoder:
     def __init__(
         self, encoding: SoundEncoding, sample_rate: int, *, header: bytes = b"", omits_first_write: bool = False
     ) -> None:
+        self.sample_rate = sample_rate
         self._file = _GrowingFile(omits_first_write=omits_first_write)
         self._sound = soundfile.SoundFile(
             self._file,
@@ -92,7 +98,7 @@ class AacEncoder:
         self._container: OutputContainer = av.open(self._file, "w", format="adts")
         self._stream = self._container.add_stream("aac", rate=sample_rate, layout="mono")
         self._stream.bit_rate = _AAC_BITS_PER_SECOND
-        self._rate = sample_rate
+        self.sample_rate = sample_rate
         self._num_samples = 0
 
     def encode(self, samples: Samples) -> bytes:
@@ -101,7 +107,11 @@ class AacEncoder:
         if len(samples):
             clipped = np.clip(samples, -1.0, 1.0).astype(np.float32, copy=False)
             frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(clipped[None]), format="fltp", layout="mono")
-            frame.sample_rate, frame.pts, frame.time_base = self._rate, self._num_samples, Fraction(1, self._rate)
+            frame.sample_rate, frame.pts, frame.time_base = (
+                self.sample_rate,
+                self._num_samples,
+                Fraction(1, self.sample_rate),
+            )
             self._num_samples += len(samples)
             self._container.mux(self._stream.encode(frame))
         return self._file.take()
@@ -116,6 +126,7 @@ class ResamplingEncoder:
     """Resamples before ``encoder``."""
 
     def __init__(self, encoder: StreamEncoder, from_rate: int, to_rate: int) -> None:
+        self.sample_rate = encoder.sample_rate
         self._encoder = encoder
         self._resampler = soxr.ResampleStream(from_rate, to_rate, 1, dtype="float32", quality="VHQ")
 
@@ -165,6 +176,7 @@ def _wav_header(sample_rate: int) -> bytes:
     )
 
 
+PCM_TYPE = "audio/pcm"
 # Format names of OpenAI's API, with their media types.
 FORMATS: dict[str, tuple[str, Callable[[int], StreamEncoder]]] = {
     "mp3": ("audio/mpeg", _mp3),
@@ -172,7 +184,7 @@ FORMATS: dict[str, tuple[str, Callable[[int], StreamEncoder]]] = {
     "aac": ("audio/aac", AacEncoder),
     "flac": ("audio/flac", _flac),
     "wav": ("audio/wav", _wav),
-    "pcm": ("audio/pcm", _pcm),
+    "pcm": (PCM_TYPE, _pcm),
 }
 
 

@@ -55,3 +55,14 @@ def invalid_field(errors: Sequence[Any], *, skips: int = 0) -> BadRequest:
     """
     field = ".".join(str(part) for part in errors[0]["loc"][skips:]) or "body"
     return BadRequest("The field “{field}” is invalid: {reason}.", field=field, reason=errors[0]["msg"])
+
+
+def invalid_json(text: str, offset: int, reason: str) -> BadRequest:
+    """Return the error for a body that is not JSON at ``offset``, without the text itself."""
+    before = text[:offset]
+    return BadRequest(
+        "The body is not valid JSON at line {line}, column {column}: {reason}.",
+        line=before.count("\n") + 1,
+        column=offset - before.rfind("\n"),
+        reason=reason,
+    )

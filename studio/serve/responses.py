@@ -17,7 +17,7 @@ from studio.errors import InternalError, StudioError, TooManyRequests
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import SynthesisReport
 from studio.serve.backend import ServedSpeech
-from studio.serve.encoders import FORMATS, StreamEncoder, new_encoder
+from studio.serve.encoders import FORMATS, PCM_TYPE, StreamEncoder, new_encoder
 from studio.serve.errors import error_body, error_response
 from studio.serve.schemas import FormatName, SpeechEnd, StreamFormat, Usage
 from studio.serve.word_times import RequestedWords
@@ -36,7 +36,7 @@ class SpeechForm(Protocol):
 
     def audio(self, encoded: bytes) -> bytes: ...
 
-    def end(self, report: SynthesisReport, ending: SpeechEnd) -> bytes: ...
+    def end(self, sample_rate: int, ending: SpeechEnd) -> bytes: ...
 
     def error(self, error: StudioError) -> bytes: ...
 
@@ -50,7 +50,7 @@ class AudioForm:
     def audio(self, encoded: bytes) -> bytes:
         return encoded
 
-    def end(self, _report: SynthesisReport, _ending: SpeechEnd) -> bytes:
+    def end(self, _sample_rate: int, _ending: SpeechEnd) -> bytes:
         return b""
 
     def error(self, _error: StudioError) -> bytes:
@@ -65,7 +65,7 @@ class EventForm:
     def audio(self, encoded: bytes) -> bytes:
         return _event({"type": "speech.audio.delta", "audio": base64.b64encode(encoded).decode()}) if encoded else b""
 
-    def end(self, _report: SynthesisReport, ending: SpeechEnd) -> bytes:
+    def end(self, _sample_rate: int, ending: SpeechEnd) -> bytes:
         return _event({"type": "speech.audio.done", **ending.model_dump(mode="json", exclude_unset=True)})
 
     def error(self, error: StudioError) -> bytes:
@@ -77,20 +77,19 @@ class JsonForm:
 
     media_type = "application/json"
 
-    def __init__(self, format_name: FormatName, sample_rate: int | None) -> None:
+    def __init__(self, format_name: FormatName) -> None:
         self._format_name = format_name
-        self._sample_rate = sample_rate
         self._file = bytearray()
 
     def audio(self, encoded: bytes) -> bytes:
         self._file += encoded
         return b""
 
-    def end(self, report: SynthesisReport, ending: SpeechEnd) -> bytes:
+    def end(self, sample_rate: int, ending: SpeechEnd) -> bytes:
         whole = {
             "audio": base64.b64encode(self._file).decode(),
             "response_format": self._format_name,
-            "sample_rate": self._sample_rate or report.sample_rate,
+            "sample_rate": sample_rate,
         }
         return _json(whole | ending.model_dump(mode="json", exclude_unset=True))
 
@@ -106,14 +105,14 @@ def _json(values: dict[str, object]) -> bytes:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _form(stream_format: StreamFormat, format_name: FormatName, sample_rate: int | None) -> SpeechForm:
+def _form(stream_format: StreamFormat, format_name: FormatName) -> SpeechForm:
     match stream_format:
         case "audio":
             return AudioForm(FORMATS[format_name][0])
         case "sse":
             return EventForm()
         case "json":
-            return JsonForm(format_name, sample_rate)
+            return JsonForm(format_name)
 
 
 class SpeechResponse(Response):
@@ -139,7 +138,7 @@ class SpeechResponse(Response):
         self._begin = begin
         self._format_name = format_name
         self._sample_rate = sample_rate
-        self._form = _form(stream_format, format_name, sample_rate)
+        self._form = _form(stream_format, format_name)
         self._text = text
         self._requested_words = requested_words
         self._on_end = on_end
@@ -175,14 +174,17 @@ class SpeechResponse(Response):
                 if self._requested_words is not None:
                     self._requested_words.add(chunk)
                 if encoded and not started:
-                    await self._start(send)
+                    await self._start(send, encoder)
                     started = True
                 if encoded:
                     await send({"type": "http.response.body", "body": encoded, "more_body": True})
-            rest = b"" if encoder is None else self._form.audio(encoder.finish())
-            end = await self._end(speech)
+            report = speech.report
+            assert report is not None
+            encoder = encoder or new_encoder(self._format_name, report.sample_rate, self._sample_rate)
+            rest = self._form.audio(encoder.finish())
+            end = self._form.end(encoder.sample_rate, await self._ending(report))
             if not started:
-                await self._start(send)
+                await self._start(send, encoder)
             await send({"type": "http.response.body", "body": rest + end})
             self._on_end(speech, None)
         except (OSError, TimeoutError):  # the client has disconnected or does not read
@@ -197,16 +199,21 @@ class SpeechResponse(Response):
                 await send({"type": "http.response.body", "body": notice, "more_body": True})
             raise BrokenOff(failure.code) from None
 
-    async def _end(self, speech: ServedSpeech) -> bytes:
-        report = speech.report
-        assert report is not None
+    async def _ending(self, report: SynthesisReport) -> SpeechEnd:
         ending = SpeechEnd(usage=_usage(report), quality=report.quality.quality)
         if self._requested_words is not None:
             ending.words = await self._requested_words.words(self._text, report)
-        return self._form.end(report, ending)
+        return ending
 
-    async def _start(self, send: Send) -> None:
-        headers = [(b"content-type", self._form.media_type.encode()), (b"cache-control", b"no-store")]
+    async def _start(self, send: Send, encoder: StreamEncoder) -> None:
+        media_type = self._form.media_type
+        if media_type == PCM_TYPE:
+            media_type += f";rate={encoder.sample_rate};channels=1"
+        headers = [
+            (b"content-type", media_type.encode()),
+            (b"x-sample-rate", str(encoder.sample_rate).encode()),
+            (b"cache-control", b"no-store"),
+        ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
 
     async def _answer_error(self, error: StudioError, scope: Scope, receive: Receive, send: Send) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
@@ -25,10 +25,14 @@ class VoiceId(BaseModel):
 
 
 class SpeechOptionsBody(BaseModel):
-    """Options of synthesis that do not depend on when the text arrives."""
+    """Options of synthesis that do not depend on when the text arrives. A field that is null counts as absent."""
 
-    model: Name = Field("", description="The served model. OpenAI's names, such as tts-1, also mean the served model.")
-    voice: Name | VoiceId = Field("", description="Name of a voice; empty for the default voice.")
+    model: Name = Field(
+        "", description="The served model. Names of models that this program does not know also mean the served model."
+    )
+    voice: Name | VoiceId = Field(
+        "", description="Name of a voice, or of one of OpenAI's voices; empty for the default voice."
+    )
     instructions: str | None = Field(
         None, max_length=2_000, description="How to speak: an instruction, or the name of a style of the model."
     )
@@ -40,12 +44,25 @@ class SpeechOptionsBody(BaseModel):
         description="exact: as released; fast: within 0.3 dB of it in a short test; draft: within 0.8 dB. "
         "Default: the service's quality.",
     )
-    sample_rate: SampleRate | None = Field(None, description="In hertz; by default the sample rate of the model.")
+    sample_rate: SampleRate | None = Field(
+        None, description="In hertz; by default the sample rate of the model, and 24000 for pcm over HTTP."
+    )
     timestamp_granularities: list[Literal["word"]] = Field(
         default=[],
         max_length=1,
         description="[“word”] adds the time of each word, as in OpenAI's transcriptions. Not for stream_format audio.",
     )
+    allow_unsupported_language: bool = Field(
+        default=False, description="Speak text in a language that the model has not learned. It is unintelligible."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, values: Any) -> Any:
+        """Clients that serialise all their fields send null for those that are not set."""
+        if not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class SpeechBody(SpeechOptionsBody):
@@ -125,7 +142,12 @@ def speech_answers() -> dict[str, Any]:
 
 
 class VoiceInfo(BaseModel):
+    """A voice, with the fields of OpenAI's custom voices. ``id`` is its name."""
+
     id: str
+    object: Literal["audio.voice"] = "audio.voice"
+    type: Literal["audio_sample"] = "audio_sample"
+    created_at: int = Field(description="Unix time, or 0 for a bundled voice.")
     name: str
     language: str | None
     transcript: str | None
@@ -138,14 +160,14 @@ class VoiceList(BaseModel):
     voices: list[VoiceInfo]
 
 
-class AddedVoice(BaseModel):
+class AddedVoice(VoiceInfo):
     voice: VoiceInfo
     warnings: list[str]
 
 
 class RemovedVoice(BaseModel):
     id: str
-    object: Literal["audio.voice"] = "audio.voice"
+    object: Literal["audio.voice.deleted"] = "audio.voice.deleted"
     deleted: bool = True
 
 
@@ -173,6 +195,19 @@ class ModelInfo(BaseModel):
     object: Literal["model"] = "model"
     created: int = 0
     owned_by: str = "timbre-studio"
+
+
+class ModelVoice(BaseModel):
+    name: str
+    language: str | None
+
+
+class ModelDetails(ModelInfo):
+    """A model with its voices, in the form of Speaches."""
+
+    task: Literal["text-to-speech"] = "text-to-speech"
+    sample_rate: int | None
+    voices: list[ModelVoice]
 
 
 class ModelList(BaseModel):

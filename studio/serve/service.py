@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from studio.catalog.built_in_speakers import open_voice_library
-from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
+from studio.catalog.known import known_models
+from studio.catalog.language_check import language_error, unlearned_language
+from studio.errors import (
+    ModelNotFound,
+    NothingToSpeak,
+    StudioError,
+    UnsupportedLanguage,
+    VoiceNotFound,
+    VoiceOfAnotherModel,
+)
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
@@ -27,11 +37,22 @@ from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
 
-# Names of OpenAI's models and voices. Clients that cannot be configured send them.
-_MODEL_ALIASES = frozenset({"", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"})
-_VOICE_ALIASES = frozenset(
-    {"alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse"}
-)
+# OpenAI's voices, which clients send that cannot be configured, and bundled voices of a similar character.
+OPENAI_VOICES = {
+    "alloy": "Ada",
+    "ash": "Max",
+    "ballad": "Angus",
+    "cedar": "Miles",
+    "coral": "Linda",
+    "echo": "Max",
+    "fable": "Angus",
+    "marin": "Linda",
+    "nova": "Ada",
+    "onyx": "Miles",
+    "sage": "Linda",
+    "shimmer": "Ada",
+    "verse": "Max",
+}
 DEFAULT_QUEUE = 64
 
 
@@ -39,14 +60,17 @@ DEFAULT_QUEUE = 64
 class ServiceOptions:
     """Options of the service.
 
-    ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; empty for the first voice
-    of the library. ``max_waiting`` is the length of the queue.
+    ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; if it is empty, they get
+    the first voice of the library and bundled voices. ``voice_names`` takes precedence: it maps names that clients send
+    to voices. ``max_waiting`` is the length of the queue. ``is_strict`` refuses names of other models.
     """
 
     model_folder: Path
     default_voice: str = ""
     max_waiting: int = DEFAULT_QUEUE
     default_quality: Quality = Quality.EXACT
+    voice_names: Mapping[str, str] = field(default_factory=dict)
+    is_strict: bool = False
 
 
 class SpeechService:
@@ -66,6 +90,7 @@ class SpeechService:
         self.library = open_library()
         self.queue = FairQueue(options.max_waiting, lambda: self._num_slots)
         self.metrics = ServiceMetrics(self.queue)
+        self._voice_names = {name_key(sent): voice for sent, voice in options.voice_names.items()}
         self._aligner = WordAligner(open_checks)
         self._backend = backend
         generation, _ = detect_generation(options.model_folder)
@@ -89,11 +114,16 @@ class SpeechService:
     async def request(self, body: SpeechOptionsBody, text: str | None) -> SynthesisRequest:
         """Return the request for ``text``, or for text that arrives later if it is None.
 
-        Raise ``ModelNotFound``, ``VoiceNotFound``, ``VoiceOfAnotherModel``, ``NothingToSpeak``.
+        Raise ``ModelNotFound``, ``VoiceNotFound``, ``VoiceOfAnotherModel``, ``NothingToSpeak``, ``UnsupportedLanguage``.
         """
         if text is not None and not text.strip():
             raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
-        self._require_model(body.model)
+        self.require_model(body.model)
+        if text is not None and not body.allow_unsupported_language and unlearned_language(self.model_name, text):
+            raise UnsupportedLanguage(
+                language_error(self.model_name).problem,
+                remedy="Use a model that supports the language, or send “allow_unsupported_language”.",
+            )
         name = body.voice.id if isinstance(body.voice, VoiceId) else body.voice
         instructions = (body.instructions or "").strip() or None
         preset = body.preset
@@ -180,8 +210,9 @@ class SpeechService:
         self.metrics.requests.inc()
         return speech
 
-    def _require_model(self, name: str) -> None:
-        if name.lower() not in _MODEL_ALIASES and name != self.model_name:
+    def require_model(self, name: str) -> None:
+        """Raise ``ModelNotFound`` if ``name`` means another model: another known model, or any if names are strict."""
+        if name not in ("", self.model_name) and (self.options.is_strict or name in known_models()):
             raise ModelNotFound(
                 "This service does not serve the model {name}.",
                 remedy="Request {served}, or start another service with --model.",
@@ -198,7 +229,7 @@ class SpeechService:
         return None
 
     def _named_voice(self, name: str) -> VoiceReference:
-        return self.voice_reference(self._voice(name))
+        return self.voice_reference(self._voice(self._voice_names.get(name_key(name), name)))
 
     def voice_reference(self, voice: Voice) -> VoiceReference:
         """Return what a request contains of ``voice``. Raise ``VoiceOfAnotherModel``."""
@@ -216,8 +247,12 @@ class SpeechService:
             try:
                 return self.library.get(name)
             except VoiceNotFound:
-                if name_key(name) not in _VOICE_ALIASES:
+                bundled = OPENAI_VOICES.get(name_key(name))
+                if bundled is None:
                     raise
+                if not self.options.default_voice:
+                    with contextlib.suppress(VoiceNotFound):  # a library without bundled voices
+                        return self.library.get(bundled)
         if self.options.default_voice:
             return self.library.get(self.options.default_voice)
         voices = self.library.voices()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from fake_model import open_fake
 from thread_worker import ThreadWorker
 
 from studio.model.options import Quality
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.take_checks.service import TakeCheckService
@@ -51,6 +51,15 @@ def fake_worker(model_name: str = "fake") -> Worker:
     return ThreadWorker(lambda _folder, options: open_fake(Path(model_name), options))
 
 
+def last_request() -> SynthesisRequest:
+    """Return the last request that the newest fake model in a thread has received."""
+    model = ThreadWorker.created[-1].server._model
+    assert model is not None
+    request = model.requests[-1]
+    assert isinstance(request, SynthesisRequest)
+    return request
+
+
 def fake_process() -> Worker:
     return WorkerProcess("fake_model:open_fake")
 
@@ -67,6 +76,8 @@ def serve(
     default_voice: str = "",
     default_quality: Quality = Quality.EXACT,
     engine_options: EngineOptions | None = None,
+    voice_names: Mapping[str, str] | None = None,
+    is_strict: bool = False,
 ) -> Iterator[RunningService]:
     started = threading.Event()
     running: list[RunningService] = []
@@ -76,7 +87,9 @@ def serve(
     async def work() -> None:
         tasks.append(asyncio.current_task())  # type: ignore[arg-type]
         async with WorkerClient(folder, engine_options, start_worker=start_worker) as client:
-            options = ServiceOptions(folder, default_voice, max_waiting, default_quality)
+            options = ServiceOptions(
+                folder, default_voice, max_waiting, default_quality, voice_names or {}, is_strict=is_strict
+            )
             speech_service = SpeechService(client, options, lambda: library, open_checks)
 
             def on_ready(url: str) -> None:

@@ -88,7 +88,7 @@ field_values = {
     "text": texts,
     "voice": names,
     "style": styles,
-    "speed": st.floats(0.5, 2.0),
+    "speed": st.floats(0.25, 4.0),
     "seed": st.none() | st.integers(0, 2**63 - 1),
     "sampling": samplings,
     "pause_after_seconds": st.floats(0.0, 60.0),

@@ -145,8 +145,8 @@ def test_a_composite_change_applies_its_parts_in_order() -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        {"speed": 0.4},
-        {"speed": 2.1},
+        {"speed": 0.2},
+        {"speed": 4.1},
         {"speed": float("nan")},
         {"pause_after_seconds": -0.1},
         {"pause_after_seconds": 61.0},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import openai
@@ -11,12 +12,10 @@ import pytest
 import soundfile
 from fake_model import CHUNK_SAMPLES, SAMPLE_RATE
 from openai import OpenAI
-from running_service import RunningService
-from thread_worker import ThreadWorker
-
-from studio.pipeline.request import SynthesisRequest
+from running_service import RunningService, last_request
 
 pytestmark = pytest.mark.timeout(120)
+CLIP = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
 
 
 @pytest.fixture
@@ -107,6 +106,18 @@ def test_instructions_that_name_a_style_use_the_style(client: OpenAI, service: R
 
 def test_models_are_listed(client: OpenAI, service: RunningService) -> None:
     assert [model.id for model in client.models.list()] == [service.service.model_name]
+    for name in (service.service.model_name, "tts-1"):
+        assert client.models.retrieve(name).id == service.service.model_name
+
+
+def test_a_voice_is_created_and_deleted(client: OpenAI) -> None:
+    voice = client.audio.voices.create(name="Nora", consent="Nora, for this test", audio_sample=CLIP)
+    assert (voice.id, voice.name, voice.object, voice.type) == ("Nora", "Nora", "audio.voice", "audio_sample")
+    assert voice.created_at > 0
+    client.audio.speech.create(model="tts-1", voice={"id": voice.id}, input="one")
+    assert last_request().voice.name == "Nora"
+    deleted = client.audio.voices.delete(voice.id)
+    assert (deleted.deleted, deleted.object) == (True, "audio.voice.deleted")
 
 
 @pytest.mark.slow
@@ -114,7 +125,7 @@ def test_models_are_listed(client: OpenAI, service: RunningService) -> None:
     ("values", "kind", "code"),
     [
         ({"voice": "nobody"}, openai.NotFoundError, "voice-not-found"),
-        ({"model": "another"}, openai.NotFoundError, "model-not-found"),
+        ({"model": "CosyVoice2-0.5B"}, openai.NotFoundError, "model-not-found"),
         ({"input": "  "}, openai.BadRequestError, "nothing-to-speak"),
         ({"input": ""}, openai.BadRequestError, "bad-request"),
         ({"input": "x" * 20_001}, openai.BadRequestError, "bad-request"),
@@ -146,11 +157,3 @@ def test_an_error_after_the_first_audio_breaks_the_response_off(client: OpenAI) 
         for _ in answer.iter_bytes():
             pass
     assert "RemoteProtocolError" in type(caught.value).__name__
-
-
-def last_request() -> SynthesisRequest:
-    model = ThreadWorker.created[-1].server._model
-    assert model is not None
-    request = model.requests[-1]
-    assert isinstance(request, SynthesisRequest)
-    return request

@@ -58,7 +58,7 @@ def test_a_voice_is_added_used_and_removed(service: RunningService) -> None:
     assert service.service.library.get("Nora Ñ").consent.by == "Nora, for this test"
     again = httpx2.post(url, data=fields, files={"audio_sample": ("a.wav", CLIP.read_bytes())}, timeout=60)
     assert (again.status_code, again.json()["error"]["code"]) == (409, "voice-exists")
-    assert httpx2.delete(f"{url}/Nora Ñ").json() == {"id": "Nora Ñ", "object": "audio.voice", "deleted": True}
+    assert httpx2.delete(f"{url}/Nora Ñ").json() == {"id": "Nora Ñ", "object": "audio.voice.deleted", "deleted": True}
     assert speak(service, "one", voice="Nora Ñ").status_code == 404
     assert httpx2.delete(f"{url}/Ada").status_code >= 400
     assert [each.voice.name for each in service.service.library.trashed()] == ["Nora Ñ"]

@@ -14,7 +14,7 @@ from studio import paths
 from studio.app.background import run_in_thread
 from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.errors import IncompleteInstallation, StudioError
-from studio.settings import SERVICE_PORT
+from studio.settings import SERVED_VOICE_NAMES, SERVICE_PORT
 from studio.settings_store import Settings
 from studio.system.installation import how_to_add
 
@@ -95,7 +95,7 @@ class ServingController(QObject):
         self._thread = ServiceThread(
             weakref.ref(self._bridge),
             asyncio.get_event_loop(),
-            ServiceOptions(self._folder),
+            ServiceOptions(self._folder, voice_names=self._settings[SERVED_VOICE_NAMES]),
             Address(port=self._settings[SERVICE_PORT], token_file=self.token_file),
             on_change=_notification(asyncio.get_event_loop(), weakref.WeakMethod(self._on_thread_changed)),
             open_library=self._open_library,
