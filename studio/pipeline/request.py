@@ -62,7 +62,7 @@ class SynthesisRequest:
     # Remove silence that is generated before the first word, but not a pause at the start of the text.
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
-    # Sentences in order. Those still in the text are decoded from these tokens, without the language model.
+    # Sentences that were spoken before. They are decoded from these tokens, without the language model.
     known_tokens: tuple[KnownTokens, ...] = ()
 
     @property

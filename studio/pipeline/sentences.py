@@ -65,7 +65,9 @@ class SentenceOpener:
             else None
         )
         self._retry_below_tokens = self._first_chunk_tokens(voice)
-        self._known = deque(request.known_tokens)
+        self._known: dict[str, deque[KnownTokens]] = {}
+        for known in request.known_tokens:
+            self._known.setdefault(known.spoken_text, deque()).append(known)
         self._checked: list[tuple[str, CheckedFeed]] = []
 
     def open(self, index: int, item: Sentence | Pause) -> SentenceTask:
@@ -82,8 +84,8 @@ class SentenceOpener:
             speaker=self._speaker,
         )
         spoken_text = item.spoken.strip()
-        if self._known and self._known[0].spoken_text == spoken_text:
-            open_feed: Callable[[], SentenceFeed] = partial(self._known_feed, item, tokens, self._known.popleft())
+        if known := self._known.get(spoken_text):
+            open_feed: Callable[[], SentenceFeed] = partial(self._known_feed, item, tokens, known.popleft())
         else:
             open_feed = partial(self._checked_feed, index, item, tokens)
         return SentenceTask(open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
