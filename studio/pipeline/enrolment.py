@@ -41,6 +41,8 @@ GPU_FIRST_HOPS_TOKENS = range(8, 13)
 CPU_FIRST_HOPS_TOKENS = range(14, 19)
 _LATEST_FLOW_START_TOKENS = 14
 _MIN_FLOW_TOKENS = 40  # shorter prompts keep their start, because they contain little of the voice
+# Mel spectrograms are logarithms from -12 to 6, embeddings reach 10.
+_MAX_FEATURE = 1_000.0
 # Increase when the features of a clip change.
 _FEATURE_VERSION = 3
 
@@ -201,11 +203,19 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         )
         fits = mel.ndim == 2 and mel.shape[1] == 80 and has_frames and embedding.shape == (192,)
         fits = fits and 0 <= flow_start <= min(num_tokens, _LATEST_FLOW_START_TOKENS)
-        is_valid = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
         if "clip_seconds" in arrays:
             seconds = float(arrays["clip_seconds"][0])
         else:  # written by an earlier version
             seconds = generation.seconds_of_tokens(num_tokens)
+        is_valid = (
+            fits
+            and tokens.ndim == 1
+            and tokens.dtype.kind in "iu"
+            and num_tokens <= generation.tokens_of_seconds(MAX_SECONDS)
+            and 0 <= seconds <= 2 * MAX_SECONDS
+            and _is_in_range(mel)
+            and _is_in_range(embedding)
+        )
         warnings = tuple(arrays["warnings"].tobytes().decode("utf-8").splitlines()) if "warnings" in arrays else ()
     except (OSError, ValueError, KeyError, IndexError, TypeError, safetensors.SafetensorError) as error:
         raise _unreadable(path) from error
@@ -222,6 +232,11 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         warnings=warnings,
         flow_start_tokens=flow_start,
     )
+
+
+def _is_in_range(features: np.ndarray) -> bool:
+    """Return whether all numbers are ones that a front end can compute, and not NaN."""
+    return features.dtype.kind == "f" and bool((np.abs(features) <= _MAX_FEATURE).all())
 
 
 def _require_own_features(voice: VoiceReference, generation: Generation) -> None:

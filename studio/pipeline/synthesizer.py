@@ -17,7 +17,7 @@ import torch
 from studio import paths
 from studio.audio.files import read_audio
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
-from studio.errors import UnusableSetting
+from studio.errors import UnreadableClip, UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.options import Quality
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, Vocoder
@@ -194,7 +194,8 @@ class Synthesizer:
                 requests, each in its own thread.
         """
         started = time.perf_counter()
-        request = replace(request, is_streaming=self._is_streamed(request))
+        known = tuple(each for each in request.known_tokens if self._are_speech_tokens(each.speech_tokens))
+        request = replace(request, is_streaming=self._is_streamed(request), known_tokens=known)
         form, tokenizer = self.stages.generation.text, self.stages.text_tokenizer
         normalize = not request.text_is_normalized
         items: Iterable[Sentence | Pause] = (
@@ -308,7 +309,17 @@ class Synthesizer:
     def _prompt(self, voice: VoiceReference) -> VoicePrompt:
         key = prompt_key(voice, self._frontend_key)
         prompt = self._prompt_cache.features(key, lambda: build_prompt(voice, self.stages.frontend(), key))
+        if not self._are_speech_tokens(prompt.speech_tokens):
+            raise UnreadableClip(
+                "{file} contains speech tokens that the model does not have.",
+                remedy="Create the voice again from its recording.",
+                file=voice.name or voice.clip.name,
+            )
         return replace(prompt, name=voice.name, transcript=voice.transcript)
+
+    def _are_speech_tokens(self, tokens: tuple[int, ...]) -> bool:
+        """Return whether ``tokens`` are rows of the tables of the networks. On a GPU, other rows end the process."""
+        return all(0 <= token < self.checkpoint.flow.num_speech_tokens for token in tokens)
 
     def _speech(
         self,

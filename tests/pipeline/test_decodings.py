@@ -229,6 +229,24 @@ def test_sentences_that_the_text_no_longer_has_are_spoken_by_the_language_model(
     other, other_report = speak(synthesizer, replace(request, known_tokens=known))
     assert np.array_equal(other, exact)
     assert [part.speech_tokens for part in other_report.evidence] == [part.speech_tokens for part in report.evidence]
+    # Tokens that the model does not have come from a damaged project or a hostile request.
+    known = tuple(KnownTokens(part.spoken_text, (1, token)) for part in report.evidence for token in (1 << 62, -1))
+    other, _ = speak(synthesizer, replace(request, known_tokens=known))
+    assert np.array_equal(other, exact)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("synthesizer", ["cosyvoice3"], indirect=True)
+def test_sentences_after_a_changed_one_keep_their_tokens(synthesizer: Synthesizer, reference: Path) -> None:
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    tokens = tuple(range(50, 80))
+    known = tuple(KnownTokens(text, tokens) for text in ("A quiet sea.", "A wide land.", "A high sky."))
+    request = SynthesisRequest(
+        "A rough sea. [pause 0.2] A wide land. [pause 0.2] A high sky.", voice, seed=7, known_tokens=known
+    )
+    _, report = speak(synthesizer, request)
+    assert [part.spoken_text for part in report.evidence] == ["A rough sea.", "A wide land.", "A high sky."]
+    assert [part.speech_tokens == tokens for part in report.evidence] == [False, True, True]
 
 
 @pytest.mark.slow

@@ -224,7 +224,21 @@ def broken_features(tokens: int, frames: int, bins: int = 80, value: float = 0.0
 
 @pytest.mark.parametrize(
     "arrays",
-    [broken_features(5, 9), broken_features(0, 4), broken_features(5, 10, 79), broken_features(5, 10, value=np.nan)],
+    [
+        broken_features(5, 9),
+        broken_features(0, 4),
+        broken_features(5, 10, 79),
+        broken_features(5, 10, value=np.nan),
+        broken_features(5, 10, value=3e38),
+        broken_features(751, 1502),  # more than 30 s
+        broken_features(5, 10) | {"mel": np.zeros((10, 80), np.int32)},
+        broken_features(5, 10) | {"embedding": np.full(192, 1e300)},
+        broken_features(5, 10) | {"clip_seconds": np.array([np.nan])},
+        broken_features(5, 10) | {"clip_seconds": np.array([-1e300])},
+        broken_features(5, 10) | {"speech_tokens": np.full(5, 1.5, np.float32)},
+        broken_features(5, 10) | {"speech_tokens": np.zeros((5, 3), np.int32)},
+        broken_features(5, 10) | {"speech_tokens": np.zeros((), np.int32)},
+    ],
 )
 def test_inconsistent_features_are_rejected(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     path = tmp_path / "voice.safetensors"

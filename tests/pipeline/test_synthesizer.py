@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from safetensors.numpy import save_file
 
 from studio.errors import (
     ClipTooLong,
@@ -304,6 +305,11 @@ def test_wrong_wishes_are_sentences(synthesizer: Synthesizer, voice: VoiceRefere
         soundfile.write(tmp_path / "long.wav", np.sin(np.arange(16_000 * seconds) / 5).astype(np.float32), 16_000)
         with pytest.raises(ClipTooLong):
             speak(synthesizer, short(VoiceReference(tmp_path / "long.wav")))
+    features = {"mel": np.zeros((50, 80), np.float32), "embedding": np.ones(192, np.float32)}
+    for token in (-5, 6561, 10**9):  # of a hostile or damaged file: a table has no such row
+        save_file(features | {"speech_tokens": np.full(25, token, np.int64)}, tmp_path / "voice.safetensors")
+        with pytest.raises(UnreadableClip, match="speech tokens that the model does not have"):
+            speak(synthesizer, short(VoiceReference(tmp_path / "voice.safetensors")))
     for speed in (0.2, 4.1):
         with pytest.raises(UnusableSetting, match=r"from 0\.25 to 4"):
             speak(synthesizer, short(voice, speed=speed))
