@@ -168,8 +168,13 @@ def _add_voices(app: FastAPI, service: SpeechService) -> None:
     @app.delete("/v1/audio/voices/{name}")
     async def remove_voice(name: Name) -> RemovedVoice:
         """Move a voice to the trash, which keeps it for 30 days. Bundled voices cannot be removed."""
-        trashed = await asyncio.to_thread(library.trash, name)
-        return RemovedVoice(id=trashed.voice.name)
+        voice = await asyncio.to_thread(library.get, name)
+        if voice.is_built_in:
+            raise BadRequest(
+                "{name} is a bundled voice and cannot be removed.", remedy="Remove only added voices.", name=voice.name
+            )
+        await asyncio.to_thread(library.trash, voice.name)
+        return RemovedVoice(id=voice.name)
 
 
 def _add_state(app: FastAPI, service: SpeechService) -> None:
@@ -228,7 +233,9 @@ def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
         return await studio_error(request, invalid_field(error.errors(), skips=1))
 
     @app.exception_handler(HTTPException)
-    async def http_error(_request: Request, error: HTTPException) -> Response:
+    async def http_error(request: Request, error: HTTPException) -> Response:
+        if isinstance(error.__cause__, StudioError):  # raised while FastAPI read a form
+            return await studio_error(request, error.__cause__)
         body = error_body(BadRequest("{reason}.", reason=error.detail))
         return JSONResponse(body, error.status_code, error.headers)
 
