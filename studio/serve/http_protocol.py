@@ -18,12 +18,16 @@ _HEADER_SECONDS = 10.0
 
 
 class LimitedH11Protocol(H11Protocol):
-    """Refuses connections beyond ``MAX_CONNECTIONS``, and closes those whose headers do not arrive in time."""
+    """Limits connections to ``MAX_CONNECTIONS``, and closes those whose headers do not arrive in time.
+
+    A connection beyond the limit takes the place of the one that has waited longest for its headers, so that slow
+    connections, however many, do not keep others out. Without such a connection, it is refused.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        if len(self.server_state.connections) >= MAX_CONNECTIONS:
+        if len(self.server_state.connections) >= MAX_CONNECTIONS and not self._end_slowest_connection():
             transport.abort()
             return
         # asyncio does this only for sockets that were created with the number of the protocol. Otherwise a small part
@@ -63,6 +67,21 @@ class LimitedH11Protocol(H11Protocol):
     def _expect_headers(self) -> None:
         if self._deadline is None:
             self._deadline = self.loop.call_later(_HEADER_SECONDS, self._end_late_connection)
+
+    def _end_slowest_connection(self) -> bool:
+        """Make room for this connection. Return False if none waits for its headers."""
+        waiting = [
+            (other._deadline.when(), other)
+            for other in self.server_state.connections
+            if isinstance(other, LimitedH11Protocol) and other._deadline is not None
+        ]
+        if not waiting:
+            return False
+        slowest = min(waiting, key=lambda each: each[0])[1]
+        slowest.transport.abort()
+        slowest._stop_waiting()
+        self.server_state.connections.discard(slowest)
+        return True
 
     def _end_late_connection(self) -> None:
         if not self._is_in_request and self.transport is not None:
