@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from studio.audio.resampling import Samples
-from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED, TimeStretch
+from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED, stretched
 
 MIN_GAIN_DB = -24.0
 MAX_GAIN_DB = 12.0
@@ -59,8 +59,7 @@ class AudioEdits:
         end = len(samples) - round(self.trim_end_seconds * sample_rate)
         samples = samples[start : max(start, end)]
         if self.speed != 1.0:
-            stretch = TimeStretch(self.speed, sample_rate)
-            samples = np.concatenate([stretch.process(samples), stretch.finish()])
+            samples = np.concatenate(list(stretched([samples], self.speed, sample_rate)))
         if self.gain_db or self.fade_in_seconds or self.fade_out_seconds:
             samples = samples * np.float32(10 ** (self.gain_db / 20))
             fade_in = rising_gains(min(round(self.fade_in_seconds * sample_rate), len(samples)))

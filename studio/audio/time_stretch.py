@@ -7,6 +7,8 @@ output does not depend on how the input is split into chunks.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -107,6 +109,14 @@ def _normalised_correlation(
     energies = np.maximum(energy_until[len(template) :] - energy_until[: -len(template)], 0.0)
     correlation: npt.NDArray[np.float64] = dot / np.sqrt(energies * np.cumsum(template**2)[-1] + 1e-12)
     return correlation
+
+
+def stretched(chunks: Iterable[Samples], speed: float, sample_rate: int) -> Iterator[Samples]:
+    """Yield the time-stretched ``chunks`` of one stream. Some may be empty."""
+    stretch = TimeStretch(speed, sample_rate)
+    for samples in chunks:
+        yield stretch.process(samples)
+    yield stretch.finish()
 
 
 class _SlidingInput:

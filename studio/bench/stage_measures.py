@@ -12,7 +12,7 @@ from studio.bench.inputs import BenchSize, ForcedTokens, random_mel, random_prom
 from studio.bench.measurements import Measurement
 from studio.model.generations import Generation
 from studio.model.stages import FlowDecoder, FlowPromptState, SpeechLM, SpeechTokenRequest, Vocoder
-from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.pacing import ChunkSchedule
 
 _TEXT_TOKENS, _PROMPT_TEXT_TOKENS, _PROMPT_SPEECH_TOKENS = 30, 20, 75
 _ORDINARY_TEXT_TOKENS = 200  # below the special tokens of any vocabulary

@@ -12,7 +12,6 @@ prompt, so neither the transcript nor the generated tokens change.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,8 +26,8 @@ from studio.errors import UnreadableClip, VoiceOfAnotherModel
 from studio.model.config import PromptMelConfig
 from studio.model.generations import GENERATIONS, Generation
 from studio.model.stages import SpeakerEncoder, SpeechTokenizer
+from studio.pipeline.pacing import first_chunk_blocks, first_hops
 from studio.pipeline.request import VoiceReference
-from studio.pipeline.schedule import first_chunk_blocks, first_hops
 from studio.storage.disk import require_regular_file
 from studio.voices.clip_check import MAX_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
@@ -44,7 +43,7 @@ _MIN_FLOW_TOKENS = 40  # shorter prompts keep their start, because they contain 
 # Mel spectrograms are logarithms from -12 to 6, embeddings reach 10.
 _MAX_FEATURE = 1_000.0
 # Increase when the features of a clip change.
-_FEATURE_VERSION = 3
+FEATURE_VERSION = 3
 
 FEATURE_FILE_SUFFIX = ".safetensors"
 
@@ -60,26 +59,6 @@ class Frontend:
     chunk_tokens: int  # spacing of the flow's chunk grid
     lookahead_tokens: int  # of the flow
     first_hops_tokens: range = GPU_FIRST_HOPS_TOKENS  # with which gapless playback starts earliest
-
-
-def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
-    """Compute the cache key of prompt features and flow state from the clip's bytes and the model's front end.
-
-    The transcript is not part of the key: only the language model uses it, so editing it keeps the state.
-    """
-    digest = hashlib.sha256(f"{_FEATURE_VERSION}\0{front_end_key}\0".encode())
-    try:
-        require_regular_file(voice.clip)
-        with voice.clip.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise UnreadableClip(
-            "{file} cannot be opened.",
-            remedy="Check the path and that the file may be read.",
-            file=voice.clip.name or voice.clip,
-        ) from error
-    return digest.hexdigest()
 
 
 def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_length: bool = False) -> VoicePrompt:

@@ -33,10 +33,12 @@ from safetensors.torch import save_file as save_tensors
 from studio.errors import UnreadableClip
 from studio.model.generations import Generation
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
+from studio.model.torch_device import synchronize
 from studio.pipeline.control import RequestControl
-from studio.pipeline.cuda_streams import synchronize
-from studio.pipeline.enrolment import feature_arrays, read_features
+from studio.pipeline.enrolment import FEATURE_VERSION, feature_arrays, read_features
+from studio.pipeline.request import VoiceReference
 from studio.storage.atomic_file import atomic_path, own_parts
+from studio.storage.disk import require_regular_file
 from studio.storage.lru import delete_least_used, mark_used
 from studio.voices.prompt import VoicePrompt
 
@@ -80,6 +82,26 @@ class LazyVoiceState:
 # Keys of a flow and of a prompt.
 _Key = tuple[str, str]
 VoiceState = PreparedVoice | LazyVoiceState
+
+
+def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
+    """Compute the cache key of prompt features and flow state from the clip's bytes and the model's front end.
+
+    The transcript is not part of the key: only the language model uses it, so editing it keeps the state.
+    """
+    digest = hashlib.sha256(f"{FEATURE_VERSION}\0{front_end_key}\0".encode())
+    try:
+        require_regular_file(voice.clip)
+        with voice.clip.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise UnreadableClip(
+            "{file} cannot be opened.",
+            remedy="Check the path and that the file may be read.",
+            file=voice.clip.name or voice.clip,
+        ) from error
+    return digest.hexdigest()
 
 
 class BackgroundWriter:

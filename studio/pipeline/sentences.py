@@ -13,9 +13,9 @@ from studio.model.stages import SpeechTokenRequest
 from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
+from studio.pipeline.pacing import ChunkSchedule
 from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.request import KnownTokens, LengthFinding, Mode, SynthesisRequest
-from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.speech_stream import SentenceTask
 from studio.pipeline.stages import Stages
 from studio.pipeline.token_source import (

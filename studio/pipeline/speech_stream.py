@@ -13,15 +13,21 @@ from itertools import islice
 import numpy as np
 import torch
 
-from studio.audio.time_stretch import TimeStretch
+from studio.audio.time_stretch import stretched
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import UtteredSentence
-from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start, spare_seconds
+from studio.pipeline.pacing import (
+    ChunkSchedule,
+    CostModel,
+    FlowChunk,
+    PredictedChunk,
+    earliest_gapless_start,
+    spare_seconds,
+)
 from studio.pipeline.prompt_cache import VoiceState
 from studio.pipeline.request import AudioChunk
-from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.silence import is_audible, without_leading_silence
 from studio.pipeline.token_source import SentenceFeed
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
@@ -199,6 +205,8 @@ class SpeechStream:
         self.spoken_text.append(part.spoken_text)
         schedule = self._schedule()
         chunks = self._streamed(utterance, part, schedule) if schedule else self._whole(utterance)
+        if schedule and self.options.speed != 1.0:
+            chunks = stretched(chunks, self.options.speed, self._sample_rate)
         if self.options.trims_leading_silence and not self.audio_seconds:
             chunks = without_leading_silence(chunks, self._sample_rate)
         started = self.audio_seconds
@@ -215,13 +223,11 @@ class SpeechStream:
             self.spoken_sentences.append(UtteredSentence(generation, started, self.audio_seconds))
 
     def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:
-        stretch = TimeStretch(self.options.speed, self._sample_rate)
         for samples in utterance.stream(schedule):
             self._open_next_early(part)
             array = _to_finite_array(samples)
             utterance.record_times()  # before the next chunk is predicted
-            yield stretch.process(array)
-        yield stretch.finish()
+            yield array
 
     def _whole(self, utterance: Utterance) -> Iterator[FloatArray]:
         yield _to_finite_array(utterance.whole(self.options.speed))

@@ -21,15 +21,14 @@ from studio.errors import UnreadableClip, UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.options import Quality
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, Vocoder
-from studio.model.torch_device import used_memory_bytes
+from studio.model.torch_device import cuda_stream, synchronize, used_memory_bytes
 from studio.pipeline.comparison import MeasuredSpeech
 from studio.pipeline.control import RequestControl
-from studio.pipeline.cuda_streams import cuda_stream, synchronize
 from studio.pipeline.decodings import Decoding, Decodings
-from studio.pipeline.enrolment import build_prompt, prompt_key, source_tokens
+from studio.pipeline.enrolment import build_prompt, source_tokens
 from studio.pipeline.evidence import EvidenceReader
-from studio.pipeline.pacing import CostModel
-from studio.pipeline.prompt_cache import PromptCache, VoiceState
+from studio.pipeline.pacing import ChunkSchedule, CostModel
+from studio.pipeline.prompt_cache import PromptCache, VoiceState, prompt_key
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -42,7 +41,6 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
-from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.sentences import SentenceOpener, sentence_seed
 from studio.pipeline.silence import split_at_silence
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream

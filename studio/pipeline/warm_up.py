@@ -15,7 +15,7 @@ import torch
 
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
-from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.pacing import ChunkSchedule
 
 _PROMPT_TOKENS = 50
 _SPEECH_TOKENS = 60  # a first chunk and a shorter last one

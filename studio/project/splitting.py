@@ -8,8 +8,7 @@ from enum import Enum
 import regex
 
 from studio.errors import StyleNotSupported
-from studio.text.layout import PHONE, Layout, blocks
-from studio.text.split import sentence_ends
+from studio.text.split import PHONE, Layout, blocks, sentence_ends
 from studio.text.tags import COSYVOICE3_TAGS
 
 # Tags are never split. The model is not yet known, so these are the tags of the generation with the most tags.

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any, TypeVar
 
 from studio.errors import BadRequest
-from studio.text.layout import Layout
-from studio.text.split import IncrementalSplitter
+from studio.text.split import IncrementalSplitter, Layout
 from studio.text.tags import COSYVOICE3_TAGS
 
 _T = TypeVar("_T")

@@ -19,10 +19,9 @@ import regex
 from studio.errors import StyleNotSupported
 from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, is_english_inset
-from studio.text.layout import PHONE, Layout
 from studio.text.normalize import normalize
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
-from studio.text.split import cut_points
+from studio.text.split import PHONE, Layout, cut_points
 from studio.text.tags import TagSet
 
 # Units whose sound is unknown: pronunciation tokens.

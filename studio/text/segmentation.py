@@ -18,10 +18,17 @@ from dataclasses import dataclass, replace
 from studio.errors import NothingToSpeak, TextTooLong
 from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, language_of_line, parse_language
-from studio.text.layout import Layout, Paragraph, ParagraphEnd, blocks
 from studio.text.prompt_form import PromptForm
 from studio.text.rules import Step
-from studio.text.split import IncrementalSplitter, cut_points, split_near_middle
+from studio.text.split import (
+    IncrementalSplitter,
+    Layout,
+    Paragraph,
+    ParagraphEnd,
+    blocks,
+    cut_points,
+    split_near_middle,
+)
 from studio.text.spoken import Encoder, Spoken, finish, fold, join, length, shown, speak, text_tokens, trim
 
 MAX_CHARACTERS = 1_000_000

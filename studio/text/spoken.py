@@ -13,9 +13,9 @@ import regex
 
 from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, is_english_inset
-from studio.text.layout import Layout, ParagraphEnd, blocks
 from studio.text.normalize import normalize, strip_controls
 from studio.text.rules import Step
+from studio.text.split import Layout, ParagraphEnd, blocks
 from studio.text.tags import MarkKind, TagSet
 
 _CLOSERS = "\"”’'」』〉》】）)]}"

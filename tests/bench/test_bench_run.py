@@ -19,8 +19,8 @@ from studio.bench.request_measures import RequestTiming
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
 from studio.model.options import SamplingOptions
+from studio.pipeline.pacing import ChunkSchedule
 from studio.pipeline.request import EngineOptions, Mode, SynthesisReport
-from studio.pipeline.schedule import ChunkSchedule
 
 _SMALL = BenchSize(
     prompt_seconds=(2.0, 3.0),

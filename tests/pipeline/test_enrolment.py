@@ -27,12 +27,17 @@ from studio.pipeline.enrolment import (
     build_prompt,
     feature_arrays,
     flow_start_tokens,
-    prompt_key,
     read_features,
 )
-from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start
+from studio.pipeline.pacing import (
+    ChunkSchedule,
+    CostModel,
+    FlowChunk,
+    PredictedChunk,
+    earliest_gapless_start,
+    first_chunk_blocks,
+)
 from studio.pipeline.request import VoiceReference
-from studio.pipeline.schedule import ChunkSchedule, first_chunk_blocks
 from studio.voices.prompt import VoicePrompt
 
 FLOW = FlowConfig(
@@ -245,13 +250,3 @@ def test_inconsistent_features_are_rejected(tmp_path: Path, arrays: dict[str, np
     save_file(arrays, path)
     with pytest.raises(UnreadableClip, match=r"voice\.safetensors"):
         read_features(path, COSYVOICE3)
-
-
-def test_the_key_depends_on_clip_and_front_end_but_not_on_the_transcript(tmp_path: Path) -> None:
-    clip = tmp_path / "a.wav"
-    clip.write_bytes(b"one")
-    key = prompt_key(VoiceReference(clip, transcript="x"), "front")
-    assert key == prompt_key(VoiceReference(clip, transcript="y", name="n"), "front")
-    assert key != prompt_key(VoiceReference(clip), "another front end")
-    clip.write_bytes(b"two")
-    assert key != prompt_key(VoiceReference(clip), "front")

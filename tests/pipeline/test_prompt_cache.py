@@ -19,7 +19,8 @@ from studio.model.generations import COSYVOICE3
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.pipeline import prompt_cache
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.prompt_cache import PreparedVoice, PromptCache
+from studio.pipeline.prompt_cache import PreparedVoice, PromptCache, prompt_key
+from studio.pipeline.request import VoiceReference
 from studio.storage.atomic_file import new_part
 from studio.voices.prompt import VoicePrompt
 
@@ -401,3 +402,13 @@ def test_a_gpu_voice_is_synchronized_before_another_stream_uses_it(
     on_card.prepared(prompt(5))
     on_card.for_flow(FakeFlow("another")).prepared(prompt(5))  # type: ignore[arg-type]
     assert finished == ["cuda:1", "cuda:1"]
+
+
+def test_the_key_depends_on_clip_and_front_end_but_not_on_the_transcript(tmp_path: Path) -> None:
+    clip = tmp_path / "a.wav"
+    clip.write_bytes(b"one")
+    key = prompt_key(VoiceReference(clip, transcript="x"), "front")
+    assert key == prompt_key(VoiceReference(clip, transcript="y", name="n"), "front")
+    assert key != prompt_key(VoiceReference(clip), "another front end")
+    clip.write_bytes(b"two")
+    assert key != prompt_key(VoiceReference(clip), "front")

@@ -8,11 +8,11 @@ from typing import Any, cast
 import pytest
 import torch
 
+from studio.model import torch_device
 from studio.model.stages import SourceNoise
-from studio.pipeline import cuda_streams
 from studio.pipeline.control import RequestControl
+from studio.pipeline.pacing import ChunkSchedule
 from studio.pipeline.prompt_cache import VoiceState
-from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_source import FixedTokens
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
@@ -66,7 +66,7 @@ class Observed:
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> VirtualGpu:
     gpu = VirtualGpu()
-    monkeypatch.setattr(cuda_streams, "time", SimpleNamespace(perf_counter=lambda: gpu.now))
+    monkeypatch.setattr(torch_device, "time", SimpleNamespace(perf_counter=lambda: gpu.now))
     monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: VirtualEvent(gpu))
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _device: None)
     return gpu

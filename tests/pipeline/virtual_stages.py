@@ -10,12 +10,12 @@ from typing import cast
 import pytest
 import torch
 
+from studio.model import torch_device
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
-from studio.pipeline import cuda_streams, speech_stream, token_source
+from studio.pipeline import speech_stream, token_source
 from studio.pipeline.control import RequestControl
-from studio.pipeline.pacing import CostModel, FlowChunk, flow_work
+from studio.pipeline.pacing import ChunkSchedule, CostModel, FlowChunk, flow_work
 from studio.pipeline.prompt_cache import VoiceState
-from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens, SyncTokenSource
 from studio.pipeline.utterance import DecoderStages
@@ -136,7 +136,7 @@ def convert(machine: Machine, lengths: Sequence[int], monkeypatch: pytest.Monkey
 
 def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest.MonkeyPatch) -> Course:
     clock = SimpleNamespace(perf_counter=lambda: machine.now)
-    for module in (speech_stream, cuda_streams, token_source):
+    for module in (speech_stream, torch_device, token_source):
         monkeypatch.setattr(module, "time", clock)
     machine.now = 0.0
     reports: list[tuple[float, float]] = []

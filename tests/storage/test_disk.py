@@ -23,7 +23,8 @@ from studio.errors import (
 )
 from studio.messages import message
 from studio.model.generations import COSYVOICE3
-from studio.pipeline.enrolment import prompt_key, read_features
+from studio.pipeline.enrolment import read_features
+from studio.pipeline.prompt_cache import prompt_key
 from studio.pipeline.request import VoiceReference
 from studio.project.dictionary import load_global_dictionary, save_global_dictionary
 from studio.project.drafts import recoverable_drafts

@@ -19,11 +19,10 @@ from studio.model.checkpoint import Checkpoint
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.model.torch_device import cuda_stream
 from studio.pipeline.control import RequestControl
-from studio.pipeline.cuda_streams import cuda_stream
-from studio.pipeline.pacing import CostModel
+from studio.pipeline.pacing import ChunkSchedule, CostModel
 from studio.pipeline.prompt_cache import PreparedVoice
-from studio.pipeline.schedule import ChunkSchedule
 from studio.pipeline.token_source import AsyncTokenSource, SyncTokenSource
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 from studio.voices.prompt import VoicePrompt

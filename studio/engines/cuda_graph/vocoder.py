@@ -21,8 +21,7 @@ from studio.model.vocoder.layers import History, last_block_gain
 from studio.model.vocoder.network import CausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
 from studio.model.vocoder.source import cumulative_phase
-from studio.model.vocoder.streams import CausalStream
-from studio.model.vocoder.vocoder import CausalVocoder
+from studio.model.vocoder.vocoder import CausalStream, CausalVocoder
 
 # Sizes of last chunks in frames, padding included. Chunks of one, two and four seconds also occur earlier.
 SIZES = (50, 100, 150, 200, 250)

@@ -21,8 +21,7 @@ from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.model.vocoder.layers import History, analyse, last_block_gain, same_padding
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT, synthesize_waveform
 from studio.model.vocoder.source import cumulative_phase
-from studio.model.vocoder.streams import F0_PAST_FRAMES, NonCausalStream
-from studio.model.vocoder.vocoder import HiFTVocoder, NonCausalVocoder
+from studio.model.vocoder.vocoder import F0_PAST_FRAMES, HiFTVocoder, NonCausalStream, NonCausalVocoder
 
 # Frames of a chunk with the frames around it: chunks of one, two and four seconds have 71, 121 and 221.
 SIZES = (32, 48, 72, 96, 128, 176, 224)

@@ -9,7 +9,7 @@ from small_vocoders import random_mel, small_vocoder, stream_all
 from studio.engines.cuda_graph.vocoder import GraphedVocoder, RecordedStream
 from studio.engines.cuda_graph.window_vocoder import graphed
 from studio.model.config import VocoderKind
-from studio.model.vocoder.streams import CausalStream
+from studio.model.vocoder.vocoder import CausalStream
 
 
 @pytest.fixture(scope="module")

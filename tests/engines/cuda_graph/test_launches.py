@@ -23,7 +23,7 @@ from studio.model.flow.network import EncoderContext
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
-from studio.model.vocoder.streams import F0_PAST_FRAMES
+from studio.model.vocoder.vocoder import F0_PAST_FRAMES
 
 _CAPACITY = 512
 _BLOCK_FRAMES = 50

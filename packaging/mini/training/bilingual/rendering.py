@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from studio.text.language import Language
-from studio.text.layout import ParagraphEnd
 from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.split import ParagraphEnd
 from studio.text.spoken import finish, shown, spoken_transcript
 from training.bilingual.plan import Job
 from training.bilingual.store import Line, Recording

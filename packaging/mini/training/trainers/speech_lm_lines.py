@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from studio.text.language import Language
-from studio.text.layout import ParagraphEnd
 from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.split import ParagraphEnd
 from studio.text.spoken import finish, shown, spoken_transcript
 from training.corpus.store import Corpus
 from training.corpus.utterance import IntArray, Speaker
