@@ -109,7 +109,6 @@ class CandidateState:
             key=self.key or f"{self.candidate.stage.value}-{self.candidate.name}",
             status=status,
             is_reference=self.is_reference,
-            needs_build=bool(self.candidate.phases),
             reason=reason,
             verification=manifest.verification if manifest else None,
             timing=manifest.timing if manifest else None,

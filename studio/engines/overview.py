@@ -46,7 +46,6 @@ class CandidateView:
     key: str
     status: Status
     is_reference: bool = False
-    needs_build: bool = False
     reason: Message | None = None
     verification: Verification | None = None
     timing: Timing | None = None

@@ -5,6 +5,10 @@ facts and the result, and whose name contains their hash::
 
     engines/measured/<key>.json          precisions and solvers, compared in the worker
     engines/built/<key>/manifest.json    engines, compared in trials (``studio/engines/manifest.py``)
+
+Decision: two folders. Reason: one rename installs the files of an engine together with its record, which a size limit
+evicts together; and without the record of a trial, loading a model does not import the libraries of engines.
+Alternative: one folder of records, which could name files that were evicted.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ class AlignedSegment:
         first_piece, last_piece: Indices of its text pieces.
         start_token, end_token: Its speech tokens; equal if the model skipped it.
         coverage: The attention to its least attended piece.
-        stray: Mean distance of its tokens from its pieces, in pieces.
     """
 
     word: Word | None
@@ -32,7 +31,6 @@ class AlignedSegment:
     start_token: int
     end_token: int
     coverage: float
-    stray: float
 
     @property
     def num_tokens(self) -> int:
@@ -53,7 +51,6 @@ def aligned_segments(evidence: SentenceEvidence) -> list[AlignedSegment]:
     ends = [*starts[1:], len(position)]
     segments = []
     for (word, first, last), start, end in zip(owners, starts, ends, strict=True):
-        distance = np.maximum(np.maximum(first - position[start:end], position[start:end] - last), 0.0)
         segments.append(
             AlignedSegment(
                 word,
@@ -62,7 +59,6 @@ def aligned_segments(evidence: SentenceEvidence) -> list[AlignedSegment]:
                 start,
                 end,
                 coverage=min(evidence.text_coverage[first : last + 1]),
-                stray=float(distance.mean()) if end > start else 0.0,
             )
         )
     return segments

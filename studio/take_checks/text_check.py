@@ -60,7 +60,6 @@ class _WordMeasures:
     ratio: float  # number of sounding tokens relative to the expected number
     excess: float  # their difference
     neighbours_ratio: float  # the same ratio with both neighbours
-    fall: float  # largest jump backwards while it is spoken, in pieces
     num_letters: float
     is_final: bool
 
@@ -208,7 +207,6 @@ class _Sentence:
         measures = []
         for index, segment in enumerate(self._words):
             around = slice(max(0, index - 1), index + 2)
-            falls = self._fall[segment.start_token : segment.end_token]
             measures.append(
                 _WordMeasures(
                     segment=segment,
@@ -217,7 +215,6 @@ class _Sentence:
                     ratio=float(counts[index] / expected[index]),
                     excess=float(counts[index] - expected[index]),
                     neighbours_ratio=float((counts[around].sum() + 1.0) / (expected[around].sum() + 1.0)),
-                    fall=float(falls.max(initial=0.0)),
                     num_letters=float(letters[index]),
                     is_final=bool(finals[index]),
                 )

@@ -37,7 +37,6 @@ def candidate(
         key=f"{stage.value}-{name}",
         status=status if is_known or status is not Status.VERIFIED else Status.UNTRIED,
         is_reference=name in ("torch-float32", "onnxruntime-cpu"),
-        needs_build=bool(num_bytes),
         reason=reason,
         verification=Verification(True, 4.2e-3, 0.1, 100, mel_distance_db=0.04) if is_known else None,
         timing=Timing(seconds, plain_seconds or seconds, seconds / 2, 3) if seconds is not None else None,
