@@ -35,8 +35,9 @@ _WORDS = {
 _FIELDS = {word: field for field, words in _WORDS.items() for word in words.split(" ")}
 # Titles of the text where no column has a title above.
 _OTHER_TEXT_WORDS = (
-    "english en chinese zh source original translation target content copy string sentence sentences phrase quote caption"
-    " subtitle subtitles message 中文 英文 原文 译文 翻译 字幕 句子 语句"
+    "source original translation target content copy string sentence sentences phrase quote caption subtitle subtitles"
+    " message english en chinese zh cn german deutsch de french fr spanish es italian it japanese ja jp korean ko kr russian"
+    " ru 中文 英文 日文 韩文 原文 译文 翻译 字幕 句子 语句"
 )
 _OTHER_TEXTS = frozenset(_OTHER_TEXT_WORDS.split(" "))
 # Titles that end with these words number or describe the lines.
@@ -106,6 +107,12 @@ def _is_known(title: str) -> bool:
     return _field(title) is not None or _last_word(title) in (_OTHER_TEXTS | _KEYS) or _plain(title) in _AMBIGUOUS
 
 
+def _are_known(row: Sequence[str]) -> bool:
+    """Return whether a row is another row of titles: at least two, and all known."""
+    titles = [cell for cell in row if cell]
+    return len(titles) > 1 and _may_be_titles(titles) and all(map(_is_known, titles))
+
+
 def _may_be_titles(cells: Sequence[str]) -> bool:
     """Return whether cells are short enough for titles, and no sentences."""
     titles = [cell for cell in cells if cell]
@@ -129,8 +136,9 @@ def find_titles(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
             if num_known > most:
                 best, most = at, num_known
     if most:
-        below = [cell for cell in rows[best + 1] if cell] if best + 1 < len(rows) else []
-        return best, 1 + (len(below) > 1 and _may_be_titles(below) and all(map(_is_known, below)))
+        if best + 1 < len(rows) and _are_known(rows[best + 1]):
+            return best, 2
+        return (best - 1, 2) if best and _are_known(rows[best - 1]) else (best, 1)
     return (0, 1) if _begins_with_titles(rows) else (0, 0)
 
 

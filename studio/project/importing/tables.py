@@ -26,7 +26,7 @@ MAX_ROWS = 100_000
 _MAX_COLUMNS = 200
 _MAX_CELLS = 5_000_000
 _MAX_BYTES = 256 << 20  # size of a workbook after decompression
-
+_MAX_EMPTY_ROWS = 10_000  # in succession; a sheet ends there, because the numbers of later rows may be invented
 
 _DELIMITERS = ",;\t|"
 _DECLARED_DELIMITER = regex.compile(r"sep=(.)\r?\n", regex.IGNORECASE)  # of Excel
@@ -34,6 +34,7 @@ _MAX_TITLE_ROW = 10
 _EXCEL_ROWS = 1_048_576
 _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORECASE)
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
+_MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,33 @@ def _read_sheets(content: bytes, name: str) -> dict[str, Table]:
 
     workbook = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     try:
-        return {
-            sheet.title: _table(_cells(sheet.iter_rows(max_row=_EXCEL_ROWS, values_only=True)), name)
-            for sheet in workbook.worksheets
-        }
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return {
+                sheet.title: _table(
+                    _cells(sheet.iter_rows(max_row=_EXCEL_ROWS, values_only=True)),
+                    name,
+                    _merged_cells(archive.read(sheet._worksheet_path)),  # not read in this mode
+                )
+                for sheet in workbook.worksheets
+            }
     finally:
         workbook.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _MergedCells:
+    """Cells of an Excel sheet that show the value of the first one, by numbers from 1."""
+
+    first_column: int
+    first_row: int
+    last_column: int
+    last_row: int
+
+
+def _merged_cells(part: bytes) -> list[_MergedCells]:
+    from openpyxl.utils import range_boundaries  # noqa: PLC0415 - as above
+
+    return [_MergedCells(*range_boundaries(area.decode("ascii"))) for area in _MERGED.findall(part)]
 
 
 def _cells(rows: Iterable[Sequence[object]]) -> Iterable[list[str]]:
@@ -130,7 +152,7 @@ def _cell_text(cell: object) -> str:
     return str(cell)
 
 
-def _table(rows: Iterable[Sequence[str]], name: str) -> Table:
+def _table(rows: Iterable[Sequence[str]], name: str, merged: Sequence[_MergedCells] = ()) -> Table:
     found: list[tuple[str, ...]] = []
     numbers: list[int] = []
     num_cells = 0
@@ -144,14 +166,41 @@ def _table(rows: Iterable[Sequence[str]], name: str) -> Table:
             num_cells += len(cells)
         if len(found) > MAX_ROWS or len(cells) > _MAX_COLUMNS or num_cells > _MAX_CELLS:
             raise _too_large(name)
+        if number - (numbers[-1] if numbers else 0) > _MAX_EMPTY_ROWS:
+            break
     at, num_titles = find_titles(found[:_MAX_TITLE_ROW])
     width = max(map(len, found[at:]), default=0)
-    padded = [(*row, *[""] * (width - len(row)))[:width] for row in found]
+    padded = [[*row, *[""] * (width - len(row))][:width] for row in found]
     first = at + num_titles
-    titles = [" ".join(filter(None, parts)) for parts in zip(*padded[at:first], strict=True)]
+    for cells in merged:
+        if num_titles > 1 and cells.first_row == numbers[at] and cells.first_column <= width:
+            columns = slice(cells.first_column - 1, cells.last_column)
+            padded[at][columns] = [padded[at][columns.start]] * len(padded[at][columns])
+    titles = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*padded[at:first], strict=True)]
     names = _column_names(titles, width)
-    table = Table(names, tuple(padded[first:]), tuple(numbers[first:]), has_names=num_titles > 0)
-    return replace(table, title_number=numbers[at]) if num_titles else table
+    table = Table(names, tuple(map(tuple, padded[first:])), tuple(numbers[first:]), has_names=num_titles > 0)
+    if num_titles:
+        table = replace(table, title_number=numbers[at])
+    return _filled_down(table, merged) if merged else table
+
+
+def _filled_down(table: Table, merged: Sequence[_MergedCells]) -> Table:
+    """Return the table with the values of merged cells in all their rows, except the text, which is spoken once."""
+    last_rows = {(cells.first_row, cells.first_column - 1): cells.last_row for cells in merged}
+    text = choose_mapping(table).get(Field.TEXT)
+    columns = {column for _, column in last_rows if column != text and column < len(table.columns)}
+    shown: dict[int, tuple[int, str]] = {}  # the last row and the value of the merged cells in a column
+    rows: list[tuple[str, ...]] = []
+    for number, row in zip(table.numbers, table.rows, strict=True):
+        cells = list(row)
+        for column in columns:
+            last_row, value = shown.get(column, (0, ""))
+            if number <= last_row and not cells[column]:
+                cells[column] = value
+            elif (number, column) in last_rows:
+                shown[column] = last_rows[number, column], cells[column]
+        rows.append(tuple(cells))
+    return replace(table, rows=tuple(rows))
 
 
 def _column_names(titles: Sequence[str], count: int) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -33,6 +34,16 @@ def workbook(rows: list[list[object]], *, width: int = 0) -> bytes:
         sheet.cell(row=2, column=column).fill = PatternFill("solid", fgColor="FFFF00")
     output = io.BytesIO()
     book.save(output)
+    return output.getvalue()
+
+
+def with_sheet_replaced(content: bytes, change: Callable[[str], str]) -> bytes:
+    """Return a workbook with another description of its only sheet."""
+    output = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(output, "w") as target:
+        for name in source.namelist():
+            part = source.read(name).decode()
+            target.writestr(name, change(part) if name.endswith("sheet1.xml") else part)
     return output.getvalue()
 
 
@@ -101,18 +112,58 @@ def test_coloured_empty_cells_do_not_count() -> None:
     assert table.rows == (("Hello.", "1"),)
 
 
+def test_merged_cells_have_a_value_in_each_row_but_are_spoken_once() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in (
+        ["Scene", "Character", "Dialogue", None, "Notes"],
+        [None, None, "EN", "DE", None],
+        ["Act I", None, None, None, None],
+        [1, "Ada", "Where is he?", "Wo ist er?", "loud"],
+        [1, None, "He is gone.", "Er ist weg.", None],
+        [1, None, None, None, "pause"],
+        [1, "Tom", "Well.", "Nun.", None],
+    ):
+        sheet.append(row)
+    for area in ("A1:A2", "B1:B2", "C1:D1", "H1:J1", "A3:E3", "B4:B6", "C5:C6"):
+        sheet.merge_cells(area)
+    output = io.BytesIO()
+    book.save(output)
+    (table,) = read_sheets(output.getvalue(), "a.xlsx").values()
+    assert table.columns == ("Scene", "Character", "Dialogue EN", "Dialogue DE", "Notes")
+    assert table.column(1) == ["", "Ada", "Ada", "Ada", "Tom"]
+    imported = lines_of_table(table, choose_mapping(table), "a.xlsx")
+    assert [(line.character, line.text) for line in imported.lines] == [
+        ("Ada", "Where is he?"),
+        ("Ada", "He is gone."),
+        ("Tom", "Well."),
+    ]
+
+
+def test_the_second_row_of_titles_may_be_the_better_known_one() -> None:
+    table = read_csv("Quest lines,,\nWho,Translation,\n,English,Notes\nAda,Where is he?,loud\n", "a.csv")
+    assert table.columns == ("Who", "Translation English", "Notes")
+
+
+@pytest.mark.parametrize("rows", ["", "".join(f'<row r="{number}"/>' for number in range(4, 20_000))])
+def test_a_sheet_ends_where_ten_thousand_rows_are_empty(rows: str) -> None:
+    """The numbers of the rows behind them are invented; to count a million empty rows takes seconds."""
+    content = with_sheet_replaced(
+        workbook([["Text"], ["Hello."], ["Bye."]]),
+        lambda part: part.replace('<row r="3"', f'{rows}<row r="900000"').replace('"A3"', '"A900000"'),
+    )
+    assert [table.rows for table in read_sheets(content, "a.xlsx").values()] == [(("Hello.",),)]
+
+
 def test_a_row_with_an_invented_number_ends_the_sheet(tmp_path: Path) -> None:
     """Reading would not end within years if the rows before it were counted."""
-    output = io.BytesIO()
-    content = io.BytesIO(workbook([["Text"], ["Hello."], ["Bye."]]))
-    with zipfile.ZipFile(content) as source, zipfile.ZipFile(output, "w") as target:
-        for name in source.namelist():
-            part = source.read(name)
-            if name.endswith("sheet1.xml"):
-                part = part.replace(b'r="3"', b'r="1000000000000"').replace(b'"A3"', b'"A1000000000000"')
-            target.writestr(name, part)
     path = tmp_path / "a.xlsx"
-    path.write_bytes(output.getvalue())
+    content = with_sheet_replaced(
+        workbook([["Text"], ["Hello."], ["Bye."]]),
+        lambda part: part.replace('r="3"', 'r="1000000000000"').replace('"A3"', '"A1000000000000"'),
+    )
+    path.write_bytes(content)
     assert [line.text for line in import_script(path).lines] == ["Hello."]
 
 
