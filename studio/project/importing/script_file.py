@@ -24,7 +24,7 @@ from studio.project.importing.tables import (
     read_sheets,
 )
 from studio.project.importing.text_chapters import blocks_of_text
-from studio.project.importing.text_file import read_bytes, read_text, read_text_with_notice
+from studio.project.importing.text_file import read_bytes, read_decoded_text, read_text
 from studio.project.importing.word import read_word
 from studio.project.splitting import SplitMode
 from studio.text.tags import COSYVOICE3_TAGS
@@ -79,6 +79,7 @@ class ScriptFile:
         text: The content of a text or subtitle file.
         book: The content of a document or screenplay.
         tables: The tables by the name of their sheet.
+        encodings: The possible encodings of a text that declares none, the guess first, each with a preview.
         notices: What was guessed when the file was read.
     """
 
@@ -87,6 +88,7 @@ class ScriptFile:
     text: str = ""
     book: Book | None = None
     tables: Mapping[str, Table] = field(default_factory=dict)
+    encodings: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[Message, ...] = ()
 
     @property
@@ -160,8 +162,8 @@ def read_file(path: Path, encoding: str | None = None) -> ScriptFile:
     if suffix == ".xlsx":
         return ScriptFile(name, ScriptKind.TABLE, tables=read_tables(path))
     if suffix in SCRIPT_SUFFIXES:
-        text, notices = read_text_with_notice(path, encoding)
-        return replace(_text_file(path, text), notices=notices)
+        decoded = read_decoded_text(path, encoding)
+        return replace(_text_file(path, decoded.text), encodings=decoded.encodings, notices=decoded.notices)
     raise UnreadableScript(
         "{suffix} cannot be imported ({file}).",
         remedy="Choose one of {known}, or copy and paste the text.",

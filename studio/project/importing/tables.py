@@ -111,7 +111,7 @@ def _read_sheets(content: bytes, name: str) -> dict[str, Table]:
                 sheet.title: _table(
                     _cells(sheet.iter_rows(max_row=_EXCEL_ROWS, values_only=True)),
                     name,
-                    _merged_cells(archive.read(sheet._worksheet_path)),  # not read in this mode
+                    _merged_cells(archive.read(sheet._worksheet_path)),  # type: ignore[attr-defined]  # not read in this mode
                 )
                 for sheet in workbook.worksheets
             }
@@ -172,9 +172,9 @@ def _table(rows: Iterable[Sequence[str]], name: str, merged: Sequence[_MergedCel
     width = max(map(len, found[at:]), default=0)
     padded = [[*row, *[""] * (width - len(row))][:width] for row in found]
     first = at + num_titles
-    for cells in merged:
-        if num_titles > 1 and cells.first_row == numbers[at] and cells.first_column <= width:
-            columns = slice(cells.first_column - 1, cells.last_column)
+    for area in merged:
+        if num_titles > 1 and area.first_row == numbers[at] and area.first_column <= width:
+            columns = slice(area.first_column - 1, area.last_column)
             padded[at][columns] = [padded[at][columns.start]] * len(padded[at][columns])
     titles = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*padded[at:first], strict=True)]
     names = _column_names(titles, width)
@@ -186,7 +186,7 @@ def _table(rows: Iterable[Sequence[str]], name: str, merged: Sequence[_MergedCel
 
 def _filled_down(table: Table, merged: Sequence[_MergedCells]) -> Table:
     """Return the table with the values of merged cells in all their rows, except the text, which is spoken once."""
-    last_rows = {(cells.first_row, cells.first_column - 1): cells.last_row for cells in merged}
+    last_rows = {(area.first_row, area.first_column - 1): area.last_row for area in merged}
     text = choose_mapping(table).get(Field.TEXT)
     columns = {column for _, column in last_rows if column != text and column < len(table.columns)}
     shown: dict[int, tuple[int, str]] = {}  # the last row and the value of the merged cells in a column

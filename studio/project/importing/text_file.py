@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import regex
@@ -24,6 +26,8 @@ _LEGACY = (
     *("gb18030", "big5", "euc_kr", "shift_jis", "euc_jp", "cp1252", "cp1251", "cp1250", "cp1253", "koi8_r"),
     *("cp1254", "cp1255"),
 )
+# Encodings that the user may choose, and that are never guessed.
+_RARE = ("cp866", "mac_roman", "mac_cyrillic", "cp1256", "cp874", "cp1257", "cp1258", "cp437")
 _KANA = regex.compile(r"[\u3040-\u30ff]")
 _SYMBOL_IN_WORD = regex.compile(r"\p{L}[¹²³£¥¼½¾¶±º¿¡]\p{L}")
 # What shows that a text is not in this encoding.
@@ -33,14 +37,36 @@ _STRANGERS = {"cp1252": _SYMBOL_IN_WORD, "cp1254": _SYMBOL_IN_WORD} | {
     "euc_kr": _KANA,
     "shift_jis": regex.compile(r"[\uff61-\uff9f]"),
 }
+# In two-byte encodings, an accented letter and the next letter look like a character within a Latin word.
+_WIDE = ("gb18030", "big5", "euc_kr", "shift_jis", "euc_jp")
+_CJK = regex.compile(r"[\p{Han}\p{Hangul}]")
+_CJK_IN_WORD = regex.compile(
+    rf"(?<!{_CJK.pattern})(?:(?<=[a-z]){_CJK.pattern}|{_CJK.pattern}(?=[a-z]))(?!{_CJK.pattern})"
+)
+_MAX_IN_WORDS = 0.5  # share of the Chinese, Japanese or Korean characters
 _PAIR = regex.compile(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]")
 _GB_COMMON = range(0xB0, 0xD8)
 _BIG5_COMMON = range(0xA4, 0xC7)
 _MAX_CHAOS = 0.9
 _MAX_SAMPLE = 1 << 16
-_NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
 _MIN_ZEROS = 0.2  # share of the bytes of UTF-16
 _MAX_PREVIEW = 40
+_MAX_DOUBT = 0.05  # how much more chaos the text may have in another encoding that is mentioned
+_MAX_DOUBTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """Text of a file.
+
+    Attributes:
+        encodings: If the file declares no encoding: those that its bytes allow, the guess first, each with a preview.
+        notices: The guess and its doubt.
+    """
+
+    text: str
+    encodings: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[Message, ...] = ()
 
 
 def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
@@ -70,43 +96,28 @@ def read_bytes(path: Path, *, allows_pipe: bool = False) -> bytes:
 
 def read_text(path: Path, *, allows_pipe: bool = False) -> str:
     """Return the text of a file in UTF-8, UTF-16, UTF-32 or an encoding of before Unicode. Raise ``UnreadableScript``."""
-    return _decode(read_bytes(path, allows_pipe=allows_pipe), path)[0]
+    return _decode(read_bytes(path, allows_pipe=allows_pipe), path).text
 
 
-def read_text_with_notice(path: Path, encoding: str | None = None) -> tuple[str, tuple[Message, ...]]:
-    """Return the text of a file, and a notice with its beginning if its encoding is a guess.
+def read_decoded_text(path: Path, encoding: str | None = None) -> DecodedText:
+    """Return the text of a file, with notices if its encoding is a guess.
 
     ``encoding`` overrides what the file says. Raise ``UnreadableScript``.
     """
     content = read_bytes(path)
-    if encoding is not None:
-        return _decoded(content, encoding, path), ()
-    text, guess = _decode(content, path)
-    if guess is None:
-        return text, ()
-    foreign = next(line.strip() for line in text.splitlines() if _NOT_ASCII.search(line))
-    return text, (
-        message(
-            "{file} does not declare its encoding and is read as {encoding}, for example “{preview}”. If that is wrong, save"
-            " it as UTF-8, or use --encoding.",
-            file=path.name,
-            encoding=guess,
-            preview=foreign[:_MAX_PREVIEW],
-        ),
-    )
+    return _decode(content, path) if encoding is None else DecodedText(_decoded(content, encoding, path))
 
 
-def _decode(content: bytes, path: Path) -> tuple[str, str | None]:
-    """Return the text, and its encoding if that is a guess."""
+def _decode(content: bytes, path: Path) -> DecodedText:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            return _decoded(content, encoding, path), None
+            return DecodedText(_decoded(content, encoding, path))
     if b"\0" in content:
-        return _decoded(content, _wide_encoding(content, path), path), None
+        return DecodedText(_decoded(content, _wide_encoding(content, path), path))
     try:
-        return content.decode("utf-8"), None
+        return DecodedText(content.decode("utf-8"))
     except UnicodeDecodeError:
-        return _decode_legacy(content)
+        return _decode_legacy(content, path)
 
 
 def _wide_encoding(content: bytes, path: Path) -> str:
@@ -117,8 +128,8 @@ def _wide_encoding(content: bytes, path: Path) -> str:
     return "utf-16-le" if odd else "utf-16-be"
 
 
-def _decode_legacy(content: bytes) -> tuple[str, str]:
-    """Return the text and the name of the encoding that is most plausible; in doubt, the one that is most common."""
+def _decode_legacy(content: bytes, path: Path) -> DecodedText:
+    """Return the text in the encoding that is most plausible; in doubt, in the one that is most common."""
     import charset_normalizer  # noqa: PLC0415 - takes 23 ms, and is needed for few files
 
     sample = content[:_MAX_SAMPLE]
@@ -126,21 +137,72 @@ def _decode_legacy(content: bytes) -> tuple[str, str]:
         sample, cp_isolation=list(_LEGACY), threshold=_MAX_CHAOS, enable_fallback=False
     )
     ranks: dict[str, tuple[float, float, int]] = {}
-    texts: dict[str, str] = {}
     for match in found:
         for encoding in {match.encoding, *match.could_be_from_charset} & set(_LEGACY):
-            try:
-                texts[encoding] = content.decode(encoding)
-            except UnicodeDecodeError:
-                continue
-            strangers = _STRANGERS.get(encoding)
-            penalty = float(strangers is not None and strangers.search(texts[encoding]) is not None)
-            ranks[encoding] = (round(match.chaos + penalty, 2), -match.coherence, _LEGACY.index(encoding))
-    best = min(ranks, key=lambda encoding: ranks[encoding], default="cp1252")
-    if best == "big5" and "gb18030" in texts and _num_common(sample, _GB_COMMON) >= _num_common(sample, _BIG5_COMMON):
-        best = "gb18030"
-    name = f"Windows-{best[2:]}" if best.startswith("cp") else best.upper().replace("_", "-")
-    return texts.get(best) or content.decode(best, "replace"), name
+            if _can_decode(content, encoding):
+                penalty = float(_is_strange(sample.decode(encoding, "ignore"), encoding))
+                ranks[encoding] = (round(match.chaos + penalty, 2), -match.coherence, _LEGACY.index(encoding))
+    ranked = sorted(ranks, key=lambda encoding: ranks[encoding]) or ["cp1252"]
+    if (
+        ranked[0] == "big5"
+        and "gb18030" in ranked
+        and _num_common(sample, _GB_COMMON) >= _num_common(sample, _BIG5_COMMON)
+    ):
+        ranked.remove("gb18030")
+        ranked.insert(0, "gb18030")
+    best = ranked[0]
+    others = [encoding for encoding in (*_LEGACY, *_RARE) if encoding not in ranked and _can_decode(content, encoding)]
+    line = next(line.strip() for line in content.splitlines() if not line.isascii())
+    previews = {encoding: line.decode(encoding, "replace")[:_MAX_PREVIEW] for encoding in (*ranked, *others)}
+    limit = ranks[best][0] + _MAX_DOUBT if ranks else 0.0
+    doubts = [
+        encoding for encoding in ranked[1:] if ranks[encoding][0] <= limit and previews[encoding] != previews[best]
+    ]
+    return DecodedText(
+        content.decode(best, "replace"),
+        {_name(encoding): preview for encoding, preview in previews.items()},
+        (_notice(path, best, doubts[:_MAX_DOUBTS], previews),),
+    )
+
+
+def _is_strange(text: str, encoding: str) -> bool:
+    """Return whether a text contains what is not written in texts of this encoding."""
+    strangers = _STRANGERS.get(encoding)
+    if strangers is not None and strangers.search(text):
+        return True
+    return encoding in _WIDE and len(_CJK_IN_WORD.findall(text)) > _MAX_IN_WORDS * len(_CJK.findall(text))
+
+
+def _notice(path: Path, guess: str, doubts: Sequence[str], previews: Mapping[str, str]) -> Message:
+    if doubts:
+        return message(
+            "{file} does not declare its encoding. It is probably {encoding} (“{preview}”), but may be {others}. If the"
+            " text is wrong, choose another encoding (--encoding), or save the file as UTF-8.",
+            file=path.name,
+            encoding=_name(guess),
+            preview=previews[guess],
+            others=[f"{_name(doubt)} (“{previews[doubt]}”)" for doubt in doubts],
+        )
+    return message(
+        "{file} does not declare its encoding and is read as {encoding}, for example “{preview}”. If that is wrong, choose"
+        " another encoding (--encoding), or save the file as UTF-8.",
+        file=path.name,
+        encoding=_name(guess),
+        preview=previews[guess],
+    )
+
+
+def _name(encoding: str) -> str:
+    """Return the usual name of an encoding, which Python knows too."""
+    return f"Windows-{encoding[2:]}" if encoding.startswith("cp1") else encoding.upper().replace("_", "-")
+
+
+def _can_decode(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _num_common(content: bytes, common: range) -> int:

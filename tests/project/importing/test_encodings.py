@@ -30,7 +30,10 @@ def test_utf_16_without_a_mark_is_read(tmp_path: Path, encoding: str) -> None:
         ("big5", "早安，他今天來了。她說：「請坐。」", "BIG5"),
         ("gb18030", "早安，他今天来了。她说：“请坐。”", "GB18030"),
         ("euc_kr", "좋은 아침입니다, 잘 지내세요?", "EUC-KR"),
+        ("gb18030", "他买了T恤。", "GB18030"),
         ("cp1252", "L’été, où ? El niño, ‘yes’, Köln – schön.", "Windows-1252"),
+        ("cp1252", "Un niño.", "Windows-1252"),
+        ("cp1252", "Schöne Grüße aus Köln.", "Windows-1252"),
         ("cp1250", "Dzień dobry, cześć, żółw i łódź.", "Windows-1250"),
         ("cp1253", "Καλημέρα, τι κάνεις σήμερα;", "Windows-1253"),
     ],
@@ -41,7 +44,7 @@ def test_a_guess_is_right_and_shown_with_a_preview(tmp_path: Path, encoding: str
     imported = read_file(path).script(ImportOptions(SplitMode.PARAGRAPH))
     assert [line.text for line in imported.lines] == ["Hello.", text]
     (notice,) = imported.notices
-    assert f"is read as {name}, for example “{text[:40]}”" in str(notice)
+    assert f"{name}, for example “{text[:40]}”" in str(notice) or f"{name} (“{text[:40]}”), but may be" in str(notice)
 
 
 def test_a_guess_can_be_overridden(tmp_path: Path) -> None:
@@ -50,6 +53,17 @@ def test_a_guess_can_be_overridden(tmp_path: Path) -> None:
     chosen = read_file(path, "cp1253").script(ImportOptions())
     assert [line.text for line in chosen.lines] == ["Καλά."]
     assert not chosen.notices
+
+
+def test_the_doubt_names_other_encodings_with_their_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Hello.\nUn niño.".encode("cp1252"))
+    file = read_file(path)
+    assert "Windows-1252 (“Un niño.”), but may be Windows-1250 (“Un nińo.”)" in str(file.notices[0])
+    assert next(iter(file.encodings)) == "Windows-1252"
+    assert file.encodings["KOI8-R"] == "Un niЯo."
+    for encoding, preview in file.encodings.items():
+        assert preview in read_file(path, encoding).text
 
 
 def test_a_wrong_encoding_is_an_error(tmp_path: Path) -> None:
