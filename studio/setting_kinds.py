@@ -176,18 +176,16 @@ class NamesSetting(Setting[Mapping[str, str]]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
-    """Key sequences by name of the action."""
+class StringListsSetting(Setting[Mapping[str, tuple[str, ...]]]):
+    """Lists of strings by name, such as key sequences by the name of the action."""
 
     default: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
-        if not isinstance(value, Mapping):
-            raise self._refuse(value, message("Enter a table of action names, each with a list of keys."))
-        table: dict[str, tuple[str, ...]] = {}
-        for name, words in value.items():
-            is_entry = isinstance(name, str) and isinstance(words, list | tuple)
-            if not is_entry or not all(isinstance(word, str) for word in words):
-                raise self._refuse(value, message("Enter a table of action names, each with a list of keys."))
-            table[name] = tuple(words)
-        return table
+        is_table = isinstance(value, Mapping) and all(
+            isinstance(name, str) and isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+            for name, words in value.items()
+        )
+        if not is_table:
+            raise self._refuse(value, message("Enter a table of names, each with a list of texts."))
+        return {name: tuple(words) for name, words in value.items()}  # type: ignore[attr-defined]  # a table

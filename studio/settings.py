@@ -21,7 +21,7 @@ from studio.setting_kinds import (
     Page,
     ProcessorSetting,
     Setting,
-    ShortcutsSetting,
+    StringListsSetting,
     StringSetting,
     StringsSetting,
 )
@@ -61,7 +61,7 @@ COLOUR_SCHEME = ChoiceSetting(
         Option("dark", "Dark"),
     ),
 )
-SHORTCUTS = ShortcutsSetting(key="shortcuts")
+SHORTCUTS = StringListsSetting(key="shortcuts")
 WINDOW_GEOMETRY = StringSetting(key="window-geometry", default="", may_be_empty=True, longest=100_000)
 WINDOW_LAYOUT = StringSetting(key="window-layout", default="", may_be_empty=True, longest=100_000)
 
@@ -83,6 +83,7 @@ TEXT_SPLITTING = ChoiceSetting(
         Option("paragraph", "One line per paragraph"),
     ),
 )
+COLUMN_MAPPINGS = StringListsSetting(key="column-mappings")  # chosen columns of tables by their headings
 PAUSE_AFTER_SECONDS = NumberSetting(
     key="pause-after",
     page=Page.SCRIPT,

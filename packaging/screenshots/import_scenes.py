@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
@@ -76,7 +77,7 @@ def _import_pages(
         ("import-table", ScriptFile("lines.csv", ScriptKind.TABLE, tables={"lines": table})),
         ("import-dialogue", ScriptFile("scene.txt", ScriptKind.TEXT, text=dialogue)),
     ):
-        page = ImportPage(file, ImportOptions(), window)
+        page = ImportPage(Path(file.name), file, ImportOptions(), window.session.settings, window)
         page.show()
         wait_for(partial(_is_made, page))
         yield scene, page

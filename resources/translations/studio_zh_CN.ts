@@ -963,6 +963,13 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>ContentsTree</name>
+    <message>
+        <source>Contents</source>
+        <translation>目录</translation>
+    </message>
+</context>
+<context>
     <name>CopyReportButton</name>
     <message>
         <source>Copy report</source>
@@ -3545,6 +3552,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法读取 {file}：文件不完整或已损坏。</translation>
     </message>
     <message>
+        <source>{file} contains speech tokens that the model does not have.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} describes CosyVoice-300M-25Hz, an experiment with its own text vocabulary, which is not supported.</source>
         <translation>{file} 描述的是 CosyVoice-300M-25Hz：这是一个使用独立文本词表的实验模型，不受支持。</translation>
     </message>
@@ -3555,6 +3566,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} describes an impossible network.</source>
         <translation>{file} 描述的网络无法构建。</translation>
+    </message>
+    <message>
+        <source>{file} does not declare its encoding and is read as {encoding}, for example “{preview}”. If that is wrong, choose another encoding (--encoding), or save the file as UTF-8.</source>
+        <translation>{file} 没有声明编码，已按 {encoding} 读取，例如“{preview}”。如果不对，请选择其他编码（--encoding），或将文件另存为 UTF-8。</translation>
+    </message>
+    <message>
+        <source>{file} does not declare its encoding. It is probably {encoding} (“{preview}”), but may be {others}. If the text is wrong, choose another encoding (--encoding), or save the file as UTF-8.</source>
+        <translation>{file} 没有声明编码。很可能是 {encoding}（“{preview}”），也可能是 {others}。如果文字不对，请选择其他编码（--encoding），或将文件另存为 UTF-8。</translation>
     </message>
     <message>
         <source>{file} has no sheet “{sheet}”.</source>
@@ -5089,6 +5108,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请输入一个最多含 {most} 个名称的表。</translation>
     </message>
     <message>
+        <source>Enter a table of names, each with a list of texts.</source>
+        <translation>请输入一个表：每个名称对应一个文本列表。</translation>
+    </message>
+    <message>
         <source>Export WAV or FLAC instead.</source>
         <translation>请改为导出 WAV 或 FLAC。</translation>
     </message>
@@ -5139,6 +5162,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
         <translation>请先运行 pip uninstall onnxruntime onnxruntime-gpu 卸载两者，再安装其中之一：有 NVIDIA 显卡则安装 onnxruntime-gpu，否则安装 onnxruntime。</translation>
+    </message>
+    <message>
+        <source>Remove only added voices.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Restore the library file from a backup, or add the recordings again.</source>
@@ -5459,10 +5486,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} contains an object of the class {name}, which could run code when opened.</source>
         <translation>{file} 含有 {name} 类的对象，打开时可能运行代码。</translation>
-    </message>
-    <message>
-        <source>{file} does not declare its encoding and is read as {encoding}, for example “{preview}”. If that is wrong, save it as UTF-8, or use --encoding.</source>
-        <translation>{file} 没有声明编码，按 {encoding} 读取，例如“{preview}”。如果不对，请另存为 UTF-8，或使用 --encoding。</translation>
     </message>
     <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
@@ -5937,6 +5960,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{model}；在 {gpu} 上，参考音频为 {prompt} 秒时，单条台词最长约 {reduced:.0f} 秒（16 位）或 {exact:.0f} 秒（float32）</translation>
     </message>
     <message>
+        <source>{name} is a bundled voice and cannot be removed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{number} requests are waiting already.</source>
         <translation>已有 {number} 个请求在排队。</translation>
     </message>
@@ -6115,10 +6142,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Close other programs, or split the sentence.</source>
         <translation>请关闭其他程序，或拆分这句话。</translation>
-    </message>
-    <message>
-        <source>Enter a table of action names, each with a list of keys.</source>
-        <translation>请输入操作名称表，每个操作对应一组按键。</translation>
     </message>
     <message>
         <source>Cantonese</source>
@@ -7109,6 +7132,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>导入</translation>
     </message>
     <message>
+        <source>{encoding}: {preview}</source>
+        <translation>{encoding}：{preview}</translation>
+    </message>
+    <message>
+        <source>Encoding</source>
+        <translation>编码</translation>
+    </message>
+    <message>
         <source>Sheet</source>
         <translation>工作表</translation>
     </message>
@@ -7123,6 +7154,18 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Split text</source>
         <translation>拆分文本</translation>
+    </message>
+    <message>
+        <source>Level 1</source>
+        <translation>1 级标题</translation>
+    </message>
+    <message>
+        <source>Levels 1 to {level}</source>
+        <translation>1 至 {level} 级标题</translation>
+    </message>
+    <message>
+        <source>Chapters</source>
+        <translation>章节</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s)</source>
@@ -7175,12 +7218,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>文本</translation>
     </message>
     <message>
+        <source>Encoding:</source>
+        <translation>编码：</translation>
+    </message>
+    <message>
         <source>Sheet:</source>
         <translation>工作表：</translation>
     </message>
     <message>
         <source>Split text:</source>
         <translation>拆分文本：</translation>
+    </message>
+    <message>
+        <source>Chapters:</source>
+        <translation>章节：</translation>
     </message>
 </context>
 <context>

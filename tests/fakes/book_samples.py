@@ -41,6 +41,16 @@ def epub(
     return output.getvalue()
 
 
+def toc(*entries: str) -> str:
+    """Return the body of a table of contents. Entries contain those below them."""
+    return f'<nav epub:type="toc"><ol>{"".join(entries)}</ol></nav>'
+
+
+def entry(target: str, title: str, *below: str) -> str:
+    children = f"<ol>{''.join(below)}</ol>" if below else ""
+    return f'<li><a href="{target}">{title}</a>{children}</li>'
+
+
 def page(body: str) -> str:
     return f"""<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html>
         <html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops">

@@ -10,7 +10,7 @@ from studio.setting_kinds import (
     IntSetting,
     NumberSetting,
     Setting,
-    ShortcutsSetting,
+    StringListsSetting,
     StringsSetting,
 )
 
@@ -26,6 +26,6 @@ def other_value(setting: Setting[Any]) -> Any:
             return next(option.value for option in setting.options if option.value != setting.default)
         case StringsSetting():
             return ("a\tb", "安娜")
-        case ShortcutsSetting():
+        case StringListsSetting():
             return {"play.toggle": ("F7", "Ctrl+P")}
     return "安娜 {text}"

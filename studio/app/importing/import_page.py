@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QFont
@@ -16,6 +18,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHeaderView,
     QPushButton,
+    QSplitter,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -25,20 +28,26 @@ from PySide6.QtWidgets import (
 from studio.app.background import run_in_background
 from studio.app.error_text import message_text
 from studio.app.importing.column_table import ColumnTable
+from studio.app.importing.contents_tree import ContentsTree
+from studio.app.importing.remembered_columns import recall_columns, remember_columns
 from studio.app.translation import join_phrases
 from studio.app.widgets.controls import text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
-from studio.project.importing.blocks import ImportedScript
-from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
-from studio.project.importing.tables import Table, choose_mapping
+from studio.project.importing.blocks import SCENE_LEVEL, ImportedScript, sections_of_blocks
+from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind, read_file
+from studio.project.importing.tables import choose_mapping
 from studio.project.lines import Heading, Line
 from studio.project.splitting import SplitMode
+from studio.settings_store import Settings
 from studio.voices.voice import name_key
 
+_log = logging.getLogger(__name__)
+
 _SIZE = (860, 560)
+_CONTENTS_WIDTH = 260
 _MAX_SHOWN = 200
 _CHARACTER, _TEXT = range(2)
 _ALWAYS_SHOWN = (".epub", ".pdf")
@@ -54,22 +63,29 @@ def has_choices(file: ScriptFile, imported: ImportedScript) -> bool:
 class ImportPage(QDialog):
     """After ``accept``, ``imported`` is the script to import.
 
-    Each changed choice recreates the script in the background.
+    Each changed choice recreates the script in the background. ``settings`` contain the columns of earlier tables.
     """
 
-    def __init__(self, file: ScriptFile, options: ImportOptions, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, path: Path, file: ScriptFile, options: ImportOptions, settings: Settings, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.imported: ImportedScript | None = None  # None while it is being made, or if that fails
+        self._path = path
         self._file = file
         self._options = options
+        self._settings = settings
         self._num_requests = 0
         self._is_waiting = False  # accept the script when it is ready
         self.setWindowTitle(self.tr("Import {name}").format(name=file.name))
         self.resize(fit_to_screen(*_SIZE))
+        self.encodings = QComboBox()
         self.sheets = QComboBox()
         self.titles = QCheckBox(self.tr("First row contains headings"))
         self.columns = ColumnTable()
         self.lines = self._line_table()
+        self.contents = ContentsTree()
+        self.levels = QComboBox()
         self.breaks = QComboBox()
         self.speakers = QCheckBox(self.tr("Names before colons are speakers"))
         is_film = file.kind is ScriptKind.SUBTITLES
@@ -86,10 +102,16 @@ class ImportPage(QDialog):
         self.import_button.setFocus()
 
     def accept(self) -> None:
-        if self.imported is not None:
-            super().accept()
-        else:
+        if self.imported is None:
             self._is_waiting = self.import_button.isEnabled()
+            return
+        if self._is_table:
+            table = self._file.tables[self.sheets.currentText()].named(self.titles.isChecked())
+            try:
+                remember_columns(self._settings, table, self.columns.mapping)
+            except StudioError as error:  # an import without remembered columns is still possible
+                _log.warning("the columns are not remembered: %s", error)
+        super().accept()
 
     # The choices.
 
@@ -98,8 +120,9 @@ class ImportPage(QDialog):
         return self._file.kind is ScriptKind.TABLE
 
     def _fill(self) -> None:
-        self.sheets.addItems(list(self._file.tables))
-        self.sheets.setCurrentText(self._file.sheet(self._options) or "")
+        for name, preview in self._file.encodings.items():
+            self.encodings.addItem(self.tr("{encoding}: {preview}").format(encoding=name, preview=preview), name)
+        self.encodings.setAccessibleName(self.tr("Encoding"))
         self.sheets.setAccessibleName(self.tr("Sheet"))
         for words, mode in (
             (self.tr("One line per sentence"), SplitMode.SENTENCE),
@@ -109,16 +132,33 @@ class ImportPage(QDialog):
         self.breaks.setCurrentIndex(self.breaks.findData(self._options.breaks))
         self.breaks.setAccessibleName(self.tr("Split text"))
         self.speakers.setChecked(self._file.has_speakers)
+        self._fill_contents()
+        self._fill_sheets()
+
+    def _fill_contents(self) -> None:
+        if self._file.book is None:
+            return
+        sections = sections_of_blocks(self._file.book.blocks)
+        self.contents.show_sections(sections)
+        levels = sorted({block.level for block in self._file.book.blocks if 0 < block.level < SCENE_LEVEL})
+        for level in levels:
+            self.levels.addItem(
+                self.tr("Level 1") if level == 1 else self.tr("Levels 1 to {level}").format(level=level), level
+            )
+        self.levels.setCurrentIndex(self.levels.findData(self._file.book.effective_chapter_level))
+        self.levels.setAccessibleName(self.tr("Chapters"))
+
+    def _fill_sheets(self) -> None:
+        self.sheets.clear()
+        self.sheets.addItems(list(self._file.tables))
+        self.sheets.setCurrentText(self._file.sheet(self._options) or "")
         self._show_sheet()
 
     def _show_sheet(self) -> None:
-        table = self._file.tables.get(self.sheets.currentText())
-        if table is not None:
+        if self.sheets.currentText() in self._file.tables:
+            table, mapping = recall_columns(self._settings, self._file.tables[self.sheets.currentText()])
             self.titles.setChecked(table.has_names)
-            self._show_table(table)
-
-    def _show_table(self, table: Table) -> None:
-        self.columns.show_table(table, choose_mapping(table))
+            self.columns.show_table(table, mapping)
 
     def _on_sheet(self) -> None:
         with QSignalBlocker(self.titles):
@@ -126,9 +166,28 @@ class ImportPage(QDialog):
         self._request()
 
     def _on_titles(self) -> None:
-        table = self._file.tables[self.sheets.currentText()]
-        self._show_table(table.named(self.titles.isChecked()))
+        table = self._file.tables[self.sheets.currentText()].named(self.titles.isChecked())
+        if table.has_names:
+            self.columns.show_table(*recall_columns(self._settings, table))
+        else:
+            self.columns.show_table(table, choose_mapping(table))
         self._request()
+
+    def _on_encoding(self) -> None:
+        number = self._begin_request()
+        run_in_background(
+            self,
+            partial(read_file, self._path, self.encodings.currentData()),
+            done=lambda file: self._on_read(number, file),
+            failed=lambda error: self._on_failed(number, error),
+        )
+
+    def _on_read(self, number: int, file: ScriptFile) -> None:
+        if number == self._num_requests:
+            self._file = file
+            with QSignalBlocker(self.titles), QSignalBlocker(self.sheets):
+                self._fill_sheets()
+            self._request()
 
     def _chosen(self) -> ImportOptions:
         if self._is_table:
@@ -143,15 +202,20 @@ class ImportPage(QDialog):
             breaks=self.breaks.currentData(),
             finds_speakers=self.speakers.isChecked(),
             speaks_notes=self.notes.isChecked(),
+            left_out=self.contents.left_out,
+            chapter_level=self.levels.currentData(),
         )
 
-    def _request(self) -> None:
-        """Make the lines in the background."""
+    def _begin_request(self) -> int:
         self._num_requests += 1
         self.imported = None
         self.import_button.setEnabled(True)
         self.import_button.setDefault(True)  # a disabled button is not, and Enter would cancel
-        number = self._num_requests
+        return self._num_requests
+
+    def _request(self) -> None:
+        """Make the lines in the background."""
+        number = self._begin_request()
         run_in_background(
             self,
             partial(self._file.script, self._chosen()),
@@ -169,7 +233,7 @@ class ImportPage(QDialog):
         if not self._is_table:
             self._show_lines(imported.lines)
         if self._is_waiting:
-            super().accept()
+            self.accept()
 
     def _on_failed(self, number: int, error: StudioError) -> None:
         if number == self._num_requests:
@@ -240,12 +304,16 @@ class ImportPage(QDialog):
     def _lay_out(self) -> None:
         kind = self._file.kind
         choices = QFormLayout()
+        if self.encodings.count():
+            choices.addRow(self.tr("Encoding:"), self.encodings)
         if len(self._file.tables) > 1:
             choices.addRow(self.tr("Sheet:"), self.sheets)
         if self._is_table:
             choices.addRow(self.titles)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SCREENPLAY):
             choices.addRow(self.tr("Split text:"), self.breaks)
+        if self.levels.count() > 1:
+            choices.addRow(self.tr("Chapters:"), self.levels)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SUBTITLES):
             choices.addRow(self.speakers)
         if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY, ScriptKind.SUBTITLES):
@@ -257,11 +325,21 @@ class ImportPage(QDialog):
         rows = QVBoxLayout(self)
         if choices.rowCount():
             rows.addLayout(choices)
-        rows.addWidget(self.columns if self._is_table else self.lines, 1)
+        preview = QSplitter()
+        self.contents.setVisible(self.levels.count() > 0)
+        for part in (self.contents, self.columns if self._is_table else self.lines):
+            preview.addWidget(part)
+        preview.setSizes([_CONTENTS_WIDTH, _SIZE[0] - _CONTENTS_WIDTH])
+        preview.setStretchFactor(1, 1)
+        preview.setChildrenCollapsible(False)
+        rows.addWidget(preview, 1)
         for widget in (self.summary, self._problem, buttons):
             rows.addWidget(widget)
 
     def _connect_signals(self) -> None:
+        self.encodings.currentIndexChanged.connect(self._on_encoding)
+        self.contents.changed.connect(self._request)
+        self.levels.currentIndexChanged.connect(self._request)
         self.sheets.currentIndexChanged.connect(self._on_sheet)
         self.titles.toggled.connect(self._on_titles)
         self.columns.mapping_changed.connect(self._request)

@@ -48,12 +48,12 @@ class ScriptImporter(QObject):
         except UnreadableScript:
             if not any(table.rows for table in file.tables.values()):
                 raise
-            return await self._ask(file, options)  # other columns may be readable
-        return await self._ask(file, options) if has_choices(file, imported) else imported
+            return await self._ask(path, file, options)  # other columns may be readable
+        return await self._ask(path, file, options) if has_choices(file, imported) else imported
 
-    async def _ask(self, file: ScriptFile, options: ImportOptions) -> ImportedScript | None:
+    async def _ask(self, path: Path, file: ScriptFile, options: ImportOptions) -> ImportedScript | None:
         """Show the import page, and return the script to import."""
-        page = ImportPage(file, options, self._window)
+        page = ImportPage(path, file, options, self._session.settings, self._window)
         return page.imported if await ask(page) == QDialog.DialogCode.Accepted else None
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:

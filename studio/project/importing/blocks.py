@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import regex
+
 from studio.messages import Message
 from studio.project.lines import Heading, Line, new_id
 from studio.project.splitting import SplitMode, split_text, unwrap
@@ -19,12 +21,30 @@ class Block:
         level: The level of a heading, from 1, or 0 for a paragraph.
         is_spoken: False for footnotes and stage directions.
         character: Who speaks, None for the narrator.
+        is_matter: Whether it belongs to the front or back matter of a book, such as its contents or copyright.
     """
 
     text: str
     level: int = 0
     is_spoken: bool = True
     character: str | None = None
+    is_matter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks ``start`` to ``stop`` of a document: a heading of its contents, and what follows until the next one.
+
+    Attributes:
+        level: The level of the heading, from 1.
+        is_matter: Whether it is front or back matter, which listeners seldom want to hear.
+    """
+
+    start: int
+    stop: int
+    title: str
+    level: int
+    is_matter: bool
 
 
 @dataclass(slots=True)
@@ -37,6 +57,11 @@ class Book:
     cover: bytes | None = None
     chapter_level: int | None = None  # headings up to this level begin chapters; None to infer it
     notices: tuple[Message, ...] = ()
+
+    @property
+    def effective_chapter_level(self) -> int:
+        """``chapter_level``, inferred if it is None."""
+        return self.chapter_level or _infer_chapter_level([block.level for block in self.blocks if block.level])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +82,37 @@ class ImportedScript:
     cover: bytes | None = None
     columns: tuple[str, ...] = ()
     notices: tuple[Message, ...] = ()
+
+
+SCENE_LEVEL = 9  # of headings that are not in the contents of a book
+_MAX_TITLE_LENGTH = 80
+_MATTER_TITLES = regex.compile(
+    r"(?:table of |brief )?contents|list of (?:figures|tables|illustrations|plates)|(?:half[- ]?|book )?title(?: page)?|cover"
+    r"|copyright(?: (?:page|notice|information))?|colophon|imprint|landmarks|(?:general |subject )?index|bibliography"
+    r"|(?:also|other (?:books|titles)) by\b.*|inhalt(?:sverzeichnis)?|impressum|(?:sach|personen)?register|table des mati[eè]res"
+    r"|sommaire|mentions légales|[íi]ndice(?: (?:de contenidos|general|analitico))?|derechos de autor|sommario|содержание"
+    r"|оглавление|目[录錄次]|版[权權](?:[页頁]|信息|声明)?|索引|封面|扉[页頁]|[书書]名[页頁]|参考文献|奥付|차례|목차|판권",
+    regex.IGNORECASE,
+)
+
+
+def sections_of_blocks(blocks: Sequence[Block]) -> list[Section]:
+    """Return the contents of a document. Text before the first heading, and matter without one, are sections too."""
+    starts = [
+        at
+        for at, block in enumerate(blocks)
+        if at == 0 or 0 < block.level < SCENE_LEVEL or block.is_matter != blocks[at - 1].is_matter
+    ]
+    sections: list[Section] = []
+    matter_level = SCENE_LEVEL  # of the matter that contains the next sections
+    for start, stop in zip(starts, [*starts[1:], len(blocks)], strict=True):
+        first = blocks[start]
+        level = first.level or 1
+        if level <= matter_level:
+            matter_level = level if _MATTER_TITLES.fullmatch(first.text.strip(" .:")) else SCENE_LEVEL
+        is_matter = first.is_matter or matter_level < SCENE_LEVEL
+        sections.append(Section(start, stop, unwrap(first.text)[:_MAX_TITLE_LENGTH], level, is_matter))
+    return sections
 
 
 def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: int | None = None) -> list[Line]:

@@ -22,7 +22,7 @@ import regex
 from studio.audio.m4b import is_cover
 from studio.errors import UnreadableScript
 from studio.messages import message
-from studio.project.importing.blocks import Block, Book
+from studio.project.importing.blocks import SCENE_LEVEL, Block, Book
 from studio.project.importing.markup import Anchor, Contents, Page, Parser, hidden_classes
 from studio.project.splitting import unwrap
 
@@ -49,7 +49,10 @@ _ROMAN_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii"
 _NUMBERS = {word: str(at) for at, word in enumerate(_NUMBER_WORDS.split(" "))}
 _NUMBERS |= {word: str(at) for at, word in enumerate(_ROMAN_NUMERALS.split(" "), 1)}
 _MAX_TITLE_BLOCKS = 4
-_SCENE_LEVEL = 9
+_MATTER = frozenset(
+    {"toc", "toc-brief", "landmarks", "page-list", "loi", "lot", "copyright-page", "colophon", "index", "bibliography"}
+    | {"titlepage", "title-page", "halftitlepage", "cover", "imprint", "seriespage"}
+)
 
 
 def decode_page(content: bytes) -> str:
@@ -131,7 +134,11 @@ class _Reader:
             if _key(item.path) not in self._names:
                 missing.append(posixpath.basename(item.path))
                 continue
-            sections.append(_Section.of(self._text(item.path), entries.get(_key(item.path), []), hidden))
+            is_matter = any(
+                kind.removeprefix("other.") in _MATTER and _key(_join(base, target)) == _key(item.path)
+                for target, kind in package.guide
+            )
+            sections.append(_Section.of(self._text(item.path), entries.get(_key(item.path), []), hidden, is_matter))
         book.blocks, book.chapter_level = _blocks_of(sections)
         if missing:
             book.notices = (message("Missing in the book: {names}.", names=missing),)
@@ -212,8 +219,10 @@ class _Section:
     entries: dict[int, list[_Entry]]
 
     @classmethod
-    def of(cls, text: str, entries: Sequence[_Entry], hidden: frozenset[str]) -> _Section:
+    def of(cls, text: str, entries: Sequence[_Entry], hidden: frozenset[str], is_matter: bool) -> _Section:
         page = Page(text, {entry.anchor for entry in entries if entry.anchor}, hidden)
+        if is_matter or not _MATTER.isdisjoint(page.roles):
+            page.blocks = [replace(block, is_matter=True) for block in page.blocks]
         positions = {anchor.name: anchor.position for anchor in reversed([*page.anchors, Anchor("", 0)])}
         begun: dict[int, list[_Entry]] = {}
         for entry in entries:
@@ -249,10 +258,10 @@ def _blocks_of(sections: Sequence[_Section]) -> tuple[list[Block], int | None]:
             blocks = section.blocks[at:stop]
             if last is not None:
                 heading, num_read = _heading(last, blocks[:_MAX_TITLE_BLOCKS])
-                found.append(heading)
+                found.append(replace(heading, is_matter=any(block.is_matter for block in blocks)))
                 blocks = blocks[num_read:]
             found += [
-                replace(block, level=chapter_level if block.level <= deepest_tag else _SCENE_LEVEL)
+                replace(block, level=chapter_level if block.level <= deepest_tag else SCENE_LEVEL)
                 if block.level
                 else block
                 for block in blocks
@@ -294,6 +303,7 @@ class _Package(Parser):
         self.cover_id = ""
         self.contents_id = ""
         self.encrypted: set[str] = set()
+        self.guide: list[tuple[str, str]] = []  # targets and kinds of pages in a book of EPUB 2
         self._field = ""
 
     def open(self, tag: str, attributes: dict[str, str]) -> None:
@@ -308,6 +318,8 @@ class _Package(Parser):
                 self.spine.append(attributes.get("idref", ""))
             case "meta" if attributes.get("name") == "cover":
                 self.cover_id = attributes.get("content", "")
+            case "reference":
+                self.guide.append((attributes.get("href", ""), attributes.get("type", "").lower()))
             case "cipherreference":
                 self.encrypted.add(unquote(attributes.get("uri", "")))
             case "title" if not self.title:

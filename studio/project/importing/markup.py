@@ -112,11 +112,12 @@ class _Element:
 
 
 class Page(Parser):
-    """Reads the ``blocks`` of a page, and the ``anchors`` among the wanted names."""
+    """Reads the ``blocks`` of a page, the ``anchors`` among the wanted names, and the ``roles`` of the page."""
 
     def __init__(self, text: str, wanted: Collection[str] = (), hidden: frozenset[str] = frozenset()) -> None:
         self.blocks: list[Block] = []
         self.anchors: list[Anchor] = []
+        self.roles: set[str] = set()  # of the page as a whole
         self._wanted = wanted
         self._hidden = hidden
         self._parts: list[str] = []  # of the current paragraph
@@ -148,6 +149,8 @@ class Page(Parser):
 
     def _kind(self, tag: str, attributes: dict[str, str]) -> str:
         roles = {*attributes.get("epub:type", "").split(), *attributes.get("role", "").split()}
+        if not self.blocks and not self._parts:
+            self.roles |= roles
         is_hidden = "hidden" in attributes or _HIDING_STYLE.search(attributes.get("style", "")) is not None
         if tag in _OMITTED_TAGS or is_hidden or roles & _REFERENCES:
             return "omitted"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from studio.errors import UnreadableScript
 from studio.messages import Message, message
-from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks
+from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks, sections_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_screenplay, read_fountain
 from studio.project.importing.epub import read_epub
 from studio.project.importing.markdown import blocks_of_markdown
@@ -58,6 +58,8 @@ class ImportOptions:
         breaks: Where text is split. Rows and speeches of subtitles are not split.
         finds_speakers: Whether names before colons or in brackets are speakers, or None to detect it.
         speaks_notes: Whether stage directions, footnotes, and sounds and songs of subtitles are spoken.
+        left_out: The starts of the sections of a document that are left out.
+        chapter_level: The headings of a document up to this level begin chapters; None to infer it.
         sheet: The name of the table in the file, or None for the longest.
         mapping: The columns of the table, or None to recognise them.
         has_names: Whether the first row of the table contains titles, or None to recognise it.
@@ -66,6 +68,8 @@ class ImportOptions:
     breaks: SplitMode = SplitMode.SENTENCE
     finds_speakers: bool | None = None
     speaks_notes: bool = False
+    left_out: frozenset[int] = frozenset()
+    chapter_level: int | None = None
     sheet: str | None = None
     mapping: ColumnMapping | None = None
     has_names: bool | None = None
@@ -137,9 +141,16 @@ class ScriptFile:
             return ImportedScript(tuple(speeches), notices=notices_of_subtitles(self.text))
         book = self.book or Book()
         blocks: Iterable[Block] = book.blocks if self.book is not None else blocks_of_text(self.text)
+        if options.left_out:
+            blocks = [
+                block
+                for section in sections_of_blocks(book.blocks)
+                if section.start not in options.left_out
+                for block in book.blocks[section.start : section.stop]
+            ]
         if finds_speakers:
             blocks = _with_speakers(blocks)
-        lines = tuple(lines_of_blocks(blocks, options.breaks, book.chapter_level))
+        lines = tuple(lines_of_blocks(blocks, options.breaks, options.chapter_level or book.chapter_level))
         return ImportedScript(lines, book.title, book.author, book.cover, notices=book.notices)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from book_samples import entry, epub, toc
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
@@ -17,6 +18,7 @@ from studio.app.importing.import_page import ImportPage, has_choices
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.project.importing.script_file import ImportOptions, read_file
 from studio.project.importing.tables import Field
+from studio.project.lines import Heading
 
 MakePage = Callable[..., ImportPage]
 
@@ -28,7 +30,8 @@ def page_of(bench: Bench, tmp_path: Path) -> MakePage:
     def make(name: str, text: str = "") -> ImportPage:
         if text:
             (tmp_path / name).write_text(text)
-        page = ImportPage(read_file(tmp_path / name), ImportOptions(), bench.window)
+        path = tmp_path / name
+        page = ImportPage(path, read_file(path), ImportOptions(), bench.session.settings, bench.window)
         page.open()
         bench.until(lambda: page.imported is not None or page._problem.words)
         return page
@@ -92,6 +95,95 @@ def test_the_first_row_can_be_declared_headings(bench: Bench, page_of: MakePage)
     imported = made(bench, page)
     assert ([line.text for line in imported.lines], imported.columns) == (["Thank you."], ("Good evening.",))
     page.reject()
+
+
+@pytest.mark.parametrize("has_known_headings", [True, False])
+def test_columns_are_remembered_for_tables_with_the_same_headings(
+    bench: Bench, page_of: MakePage, has_known_headings: bool
+) -> None:
+    headings = "Key,Text,Speech by\n" if has_known_headings else "alpha,beta,gamma\n"
+    page = page_of("one.csv", headings + "d1,Hello there.,Mira\nd2,Go away!,Tom\n")
+    page.titles.setChecked(True)
+    choose(page, 0, "File name")
+    choose(page, 2, "Character")
+    page.accept()
+    bench.until(lambda: not page.isVisible())
+    page = page_of("two.csv", headings + "d3,Good evening.,Anna\n")
+    assert page.titles.isChecked()
+    assert page.columns.mapping == {Field.TEXT: 1, Field.FILE_NAME: 0, Field.CHARACTER: 2}
+    assert [(line.text, line.character) for line in made(bench, page).lines] == [("Good evening.", "Anna")]
+    page.titles.setChecked(False)
+    assert len(made(bench, page).lines) == 2
+    page.reject()
+    page = page_of("three.csv", "Key,Text\nd3,Good evening.\n")
+    assert page.columns.mapping == {Field.TEXT: 1}, "other headings"
+    page.reject()
+
+
+def test_enter_keeps_the_page_open_while_no_column_is_text(bench: Bench, page_of: MakePage) -> None:
+    page = page_of("lines.csv", "Key,Text\nd1,Hello there.\n")
+    choose(page, 1, "Not used")
+    bench.until(lambda: page._problem.words)
+    for widget in (page, page.columns.boxes[1], page.titles):
+        QTest.keyClick(widget, Qt.Key.Key_Return)
+        assert page.isVisible()
+    choose(page, 1, "Text")
+    QTest.keyClick(page.columns.boxes[1], Qt.Key.Key_Return)
+    bench.until(lambda: not page.isVisible())
+    assert page.result() == QDialog.DialogCode.Accepted
+
+
+def test_the_encoding_of_a_text_is_chosen_by_its_preview(bench: Bench, page_of: MakePage, tmp_path: Path) -> None:
+    (tmp_path / "lines.csv").write_bytes("Key,Text\nd1,Καλά.\n".encode("cp1253"))
+    page = page_of("lines.csv")
+    shown = [page.encodings.itemText(at) for at in range(page.encodings.count())]
+    assert "Windows-1253: d1,Καλά." in shown
+    assert "does not declare its encoding" in page.summary.text()
+    page.encodings.setCurrentIndex(page.encodings.findData("Windows-1251"))
+    assert made(bench, page).lines[0].text == "КблЬ."
+    page.encodings.setCurrentIndex(page.encodings.findData("Windows-1253"))
+    assert made(bench, page).lines[0].text == "Καλά."
+    assert page.columns.item(1, 1).text() == "Καλά."
+    page.reject()
+
+
+BOOK = {
+    "cover.xhtml": "<p>The Harbour</p>",
+    "copyright.xhtml": "<section epub:type='copyright-page'><p>All rights reserved.</p></section>",
+    "part.xhtml": "<h1>Part One</h1>",
+    "one.xhtml": "<h2>Home</h2><p>Rain fell.</p>",
+    "two.xhtml": "<h2>Away</h2><p>Snow fell.</p>",
+    "index.xhtml": "<h1>Index</h1><p>rain, 1</p>",
+}
+
+
+def test_sections_and_the_level_of_chapters_are_chosen(bench: Bench, page_of: MakePage, tmp_path: Path) -> None:
+    contents = toc(
+        entry("cover.xhtml", "The Harbour"),
+        entry("part.xhtml", "Part One", entry("one.xhtml", "Home"), entry("two.xhtml", "Away")),
+        entry("index.xhtml", "Index"),
+    )
+    (tmp_path / "harbour.epub").write_bytes(epub(BOOK, contents=contents))
+    page = page_of("harbour.epub")
+    items = {
+        item.text(0): item
+        for item in page.contents.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive)
+    }
+    assert [text for text, item in items.items() if item.checkState(0) is Qt.CheckState.Unchecked] == [
+        "All rights reserved.",
+        "Index",
+    ]
+    assert items["Home"].parent() is items["Part One"]
+    headings = [line.text for line in made(bench, page).lines if line.heading is Heading.CHAPTER]
+    assert headings == ["The Harbour", "Part One", "Home", "Away"]
+    page.levels.setCurrentIndex(0)
+    items["Away"].setCheckState(0, Qt.CheckState.Unchecked)
+    items["Index"].setCheckState(0, Qt.CheckState.Checked)
+    bench.until(lambda: page.imported is not None and page.imported.lines[-1].text == "rain, 1")
+    lines = page.imported.lines
+    assert [line.text for line in lines if line.heading is Heading.CHAPTER] == ["The Harbour", "Part One", "Index"]
+    assert "Snow fell." not in [line.text for line in lines]
+    page.accept()
 
 
 def test_a_column_with_invalid_numbers_can_be_left_out(bench: Bench, page_of: MakePage) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from book_samples import epub, pdf
+from book_samples import entry, epub, pdf, toc
 
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, lines_of_blocks
@@ -22,15 +22,6 @@ from studio.project.lines import Heading
 from studio.project.splitting import SplitMode
 
 TWO_PAGES = {"one.xhtml": "<h1>One</h1><p>Rain fell.</p>", "two.xhtml": "<h1>Two</h1><p>Snow fell.</p>"}
-
-
-def toc(*entries: str) -> str:
-    return f'<nav epub:type="toc"><ol>{"".join(entries)}</ol></nav>'
-
-
-def entry(target: str, title: str, *below: str) -> str:
-    children = f"<ol>{''.join(below)}</ol>" if below else ""
-    return f'<li><a href="{target}">{title}</a>{children}</li>'
 
 
 def outline(content: bytes) -> list[tuple[Heading, str]]:

@@ -1,0 +1,47 @@
+"""Contents of a document, with check boxes for the sections to import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QWidget
+
+from studio.project.importing.blocks import Section
+
+
+class ContentsTree(QTreeWidget):
+    """Sections by their levels. Front and back matter is unchecked at first."""
+
+    changed = Signal()  # once after any number of check boxes changed together
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._items: dict[int, QTreeWidgetItem] = {}  # by the start of the section
+        self._changes = QTimer(self, singleShot=True, interval=0)
+        self._changes.timeout.connect(self.changed)
+        self.setAccessibleName(self.tr("Contents"))
+        self.setHeaderHidden(True)
+        self.itemChanged.connect(lambda _item, _column: self._changes.start())
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """The starts of the unchecked sections."""
+        return frozenset(start for start, item in self._items.items() if item.checkState(0) is Qt.CheckState.Unchecked)
+
+    def show_sections(self, sections: Sequence[Section]) -> None:
+        parents: list[tuple[int, QTreeWidgetItem]] = []
+        for section in sections:
+            while parents and parents[-1][0] >= section.level:
+                parents.pop()
+            item = QTreeWidgetItem([section.title])
+            item.setToolTip(0, section.title)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsAutoTristate)
+            item.setCheckState(0, Qt.CheckState.Unchecked if section.is_matter else Qt.CheckState.Checked)
+            if parents:
+                parents[-1][1].addChild(item)
+            else:
+                self.addTopLevelItem(item)
+            parents.append((section.level, item))
+            self._items[section.start] = item
+        self.expandAll()
