@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from studio.cli.command_context import CommandContext
+from studio.cli.numbers import port_number
 from studio.cli.options import (
     Commands,
     add_command,
@@ -46,6 +47,15 @@ def add_parser(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     add_service_options(parser, port_note="; 0 chooses one")
+    parser.add_argument(
+        "--metrics-port", type=port_number, metavar="N", help="also serve the metrics on this port, without the token"
+    )
+    parser.add_argument(
+        "--log-format",
+        choices=("text", "json"),
+        default="text",
+        help="format of the line for each request (default text)",
+    )
     add_quality_option(parser)
     add_model_option(parser)
     add_engine_options(parser, has_threads=True)
@@ -53,6 +63,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     try:
+        from studio.serve.request_log import log_to_standard_error  # noqa: PLC0415
         from studio.serve.running import Address, access_rules, run_service  # noqa: PLC0415 - an optional extra
         from studio.serve.service import ServiceOptions, SpeechService  # noqa: PLC0415
     except ImportError as error:
@@ -70,6 +81,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         arguments.token_file,
         tuple(arguments.allow_host),
         tuple(arguments.allow_origin),
+        arguments.metrics_port,
     )
     access_rules(address)  # before the model is loaded
     names = voice_names(arguments, command_context.open_library())
@@ -89,4 +101,5 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             service = SpeechService(client, options, command_context.open_library, command_context.open_checks)
             await run_service(service, address, on_ready=on_ready)
 
-    return run_until_cancelled(serve())
+    with log_to_standard_error(arguments.log_format):
+        return run_until_cancelled(serve())

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import hmac
 import ipaddress
-import logging
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,8 +21,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from studio.errors import BadRequest, CannotServe, NotAllowed, RequestTooLarge, StudioError, WrongToken
 from studio.serve.errors import error_response
 from studio.storage.token_file import read_token, write_token
-
-_log = logging.getLogger(__name__)
 
 MAX_JSON_BYTES = 1 << 20
 MAX_UPLOAD_BYTES = 64 << 20
@@ -65,8 +62,6 @@ class AccessControl:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        if scope["type"] == "http" and scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}  # the server sends no body
         headers = _Headers(scope["headers"])
         try:
             self._require_access(scope["path"], headers)
@@ -189,7 +184,6 @@ def _too_large() -> RequestTooLarge:
 
 
 async def _refuse(error: StudioError, scope: Scope, receive: Receive, send: Send) -> None:
-    _log.info("refused a request: %s", error.code)
     if scope["type"] == "websocket":
         with contextlib.suppress(OSError):
             await receive()

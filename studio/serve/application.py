@@ -10,7 +10,10 @@ from typing import Annotated
 from fastapi import FastAPI, File, Form, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 import studio
 from studio.errors import BadRequest, StudioError
@@ -21,6 +24,7 @@ from studio.serve.client_requests import client_key, saved
 from studio.serve.engine_api import EngineApi
 from studio.serve.errors import error_body, error_response, invalid_field, invalid_json
 from studio.serve.live_text import LiveText
+from studio.serve.request_log import RequestLog
 from studio.serve.responses import SpeechResponse
 from studio.serve.schemas import (
     AddedVoice,
@@ -47,6 +51,7 @@ from studio.voices.library import Addition, Consent, Voice
 
 # OpenAI's clients expect this rate, because raw samples do not contain their own.
 _PCM_SAMPLE_RATE = 24_000
+_METRICS_TYPE = "text/plain; version=0.0.4"
 _MAX_TRANSCRIPT = 2_000
 _MAX_CONSENT = 500
 
@@ -56,6 +61,7 @@ def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
     # The documentation pages of FastAPI load scripts from another server.
     app = FastAPI(title="Timbre Studio", version=studio.__version__, docs_url=None, redoc_url=None)
     app.add_middleware(AccessControl, rules=rules, on_refused=service.count_failure)
+    app.add_middleware(RequestLog, on_end=service.metrics.count_request)
     _add_error_handlers(app, service)
     _add_speech(app, service)
     _add_voices(app, service)
@@ -63,6 +69,15 @@ def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
     EngineApi(service).add_to(app)
     app.add_api_websocket_route("/v1/audio/speech/stream", LiveText(service).serve)
     return app
+
+
+def create_metrics_application(service: SpeechService) -> ASGIApp:
+    """Return the ASGI application with the metrics alone, for a port without a token."""
+
+    async def metrics(_request: Request) -> Response:
+        return Response(await service.metrics_text(), media_type=_METRICS_TYPE)
+
+    return Starlette(routes=[Route("/metrics", metrics)])
 
 
 def _add_speech(app: FastAPI, service: SpeechService) -> None:
@@ -216,7 +231,7 @@ def _add_state(app: FastAPI, service: SpeechService) -> None:
     @app.get("/metrics", response_class=Response)
     async def metrics() -> Response:
         """Metrics in the text format of Prometheus."""
-        return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4")
+        return Response(await service.metrics_text(), media_type=_METRICS_TYPE)
 
 
 def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi.responses import JSONResponse
 
 from studio.errors import BadRequest, StudioError, TooManyRequests
+from studio.serve.request_log import request_id
 
 _CLIENT_ERROR, _SERVER_ERROR = "invalid_request_error", "server_error"
 _STATUS_OF_CODE = {
@@ -38,7 +39,8 @@ def http_status(error: StudioError) -> int:
 def error_body(error: StudioError) -> dict[str, object]:
     """Return the JSON body. ``code`` is the stable code of the error, ``message`` the problem and its remedy."""
     kind = _CLIENT_ERROR if http_status(error) < 500 else _SERVER_ERROR
-    return {"error": {"message": str(error), "type": kind, "param": None, "code": error.code}}
+    body: dict[str, object] = {"message": str(error), "type": kind, "param": None, "code": error.code}
+    return {"error": body | {"request_id": request_id()}}
 
 
 def error_response(error: StudioError, *, retry_after_seconds: int | None = None) -> JSONResponse:

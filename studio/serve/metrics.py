@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 
+import studio
 from studio.pipeline.request import SynthesisReport
 from studio.serve.backend import SpeechTimes
 from studio.serve.fair_queue import FairQueue
 
+# The time of creation of each counter, which no dashboard needs.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 _SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0)
 _FACTORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0, 10.0)
 
@@ -15,8 +27,18 @@ _FACTORS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0, 10.0)
 class ServiceMetrics:
     """Counters of one service, in a registry of their own."""
 
-    def __init__(self, queue: FairQueue) -> None:
+    def __init__(self, queue: FairQueue, model_name: str) -> None:
         registry = self._registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        build = Info("timbre_build", "Version of the program, and the served model.", registry=registry)
+        build.info({"version": studio.__version__, "model": model_name})
+        self._http_requests = Histogram(
+            "timbre_http_request_duration_seconds",
+            "Time from a request to the end of its response.",
+            ["route", "status"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
         self.requests = Counter("timbre_requests", "Speech requests that were accepted.", registry=registry)
         self.failures = Counter("timbre_failures", "Failed requests by error code.", ["code"], registry=registry)
         self.cancelled = Counter(
@@ -40,11 +62,14 @@ class ServiceMetrics:
             registry=registry,
         )
         self.queue_wait = Histogram(
-            "timbre_queue_wait_seconds", "Time in the queue.", buckets=_SECONDS, registry=registry
+            "timbre_queue_wait_seconds",
+            "Time in the queue, also of requests that were cancelled there.",
+            buckets=_SECONDS,
+            registry=registry,
         )
         self.first_audio = Histogram(
             "timbre_first_audio_seconds",
-            "Time from the request to its first audio.",
+            "Time from the request to its first audio, or to its end if it had none.",
             buckets=_SECONDS,
             registry=registry,
         )
@@ -63,7 +88,19 @@ class ServiceMetrics:
             registry=registry,
         )
 
-    def count_finished(self, report: SynthesisReport, times: SpeechTimes) -> None:
+    def count_request(self, route: str, status: int, seconds: float) -> None:
+        """Count a response."""
+        self._http_requests.labels(route, str(status)).observe(seconds)
+
+    def count_times(self, times: SpeechTimes) -> None:
+        """Count the waiting times of a speech request that has ended.
+
+        The longest waits are those of clients that give up, so they are counted up to that moment.
+        """
+        self.queue_wait.observe(times.now() if times.waited is None else times.waited)
+        self.first_audio.observe(times.now() if times.first_audio is None else times.first_audio)
+
+    def count_finished(self, report: SynthesisReport) -> None:
         self.audio_seconds.inc(report.audio_seconds)
         for stage, seconds in report.stages.items():
             self.stage_seconds.labels(stage).inc(max(0.0, seconds))
@@ -72,10 +109,6 @@ class ServiceMetrics:
         self._device_memory.set(report.device_memory_bytes)
         if report.audio_seconds:
             self.real_time_factor.observe(report.real_time_factor)
-        if times.waited is not None:
-            self.queue_wait.observe(times.waited)
-        if times.first_audio is not None:
-            self.first_audio.observe(times.first_audio)
 
     def text(self, num_lost_workers: int) -> bytes:
         """Return all metrics in Prometheus' text format.

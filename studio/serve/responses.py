@@ -19,6 +19,7 @@ from studio.pipeline.request import SynthesisReport
 from studio.serve.backend import ServedSpeech
 from studio.serve.encoders import FORMATS, PCM_TYPE, StreamEncoder, new_encoder
 from studio.serve.errors import error_body, error_response
+from studio.serve.request_log import request_id
 from studio.serve.schemas import FormatName, SpeechEnd, StreamFormat, Usage
 from studio.serve.word_times import RequestedWords
 
@@ -237,5 +238,5 @@ def as_studio_error(error: Exception) -> StudioError:
     if isinstance(error, StudioError):
         return error
     if not isinstance(error, Cancelled):
-        _log.exception("a request failed")
+        _log.exception("request %s failed", request_id())
     return InternalError("The speech was not completed.", remedy="Try again.")

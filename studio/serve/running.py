@@ -7,14 +7,15 @@ import contextlib
 import ipaddress
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from studio.errors import CannotServe
 from studio.serve.access import AccessRules, service_token
-from studio.serve.application import create_application
+from studio.serve.application import create_application, create_metrics_application
 from studio.serve.http_protocol import LimitedH11Protocol
 from studio.serve.service import SpeechService
 
@@ -33,7 +34,8 @@ _SHUTDOWN_SECONDS = 30
 class Address:
     """Address of the service, and the rules for its use.
 
-    ``token_file`` may be None only for addresses of this computer.
+    ``token_file`` may be None only for addresses of this computer. ``metrics_port`` is the port of the metrics for
+    programs without the token, or None.
     """
 
     host: str = DEFAULT_HOST
@@ -41,6 +43,7 @@ class Address:
     token_file: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    metrics_port: int | None = None
 
 
 def access_rules(address: Address) -> AccessRules:
@@ -93,15 +96,15 @@ class ServiceServer(uvicorn.Server):
         self.should_exit = True
 
 
-def create_server(service: SpeechService, rules: AccessRules, shutdown_seconds: int) -> ServiceServer:
+def create_server(application: ASGIApp, shutdown_seconds: int) -> ServiceServer:
     config = uvicorn.Config(
-        create_application(service, rules),
+        application,
         http=LimitedH11Protocol,
         ws="websockets-sansio",
         ws_max_size=_MAX_MESSAGE_BYTES,
         lifespan="off",
         log_config=None,
-        access_log=False,  # paths contain names of voices
+        access_log=False,  # paths contain names of voices; ``RequestLog`` replaces it
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
@@ -123,22 +126,24 @@ async def run_service(
 
     Cancelling lets running requests end, for at most ``shutdown_seconds``.
     """
-    rules = access_rules(address)
-    listener = listen(address)
-    try:
-        server = create_server(service, rules, shutdown_seconds)
-        serving = asyncio.create_task(server.serve([listener]))
+    application = create_application(service, access_rules(address))
+    with contextlib.ExitStack() as stack:
+        stack.callback(service.close)
+        listener = stack.enter_context(listen(address))
+        servers = {create_server(application, shutdown_seconds): listener}
+        if address.metrics_port is not None:
+            metrics_listener = stack.enter_context(listen(replace(address, port=address.metrics_port)))
+            servers[create_server(create_metrics_application(service), 0)] = metrics_listener
+        serving = asyncio.gather(*(server.serve([socket]) for server, socket in servers.items()))
         try:
             await service.load()
             on_ready(listener_url(listener))
             await asyncio.shield(serving)
         finally:
-            server.stop()
+            for server in servers:
+                server.stop()
             with contextlib.suppress(asyncio.CancelledError):
                 await serving
-    finally:
-        service.close()
-        listener.close()
 
 
 def _is_loopback(host: str) -> bool:

@@ -16,6 +16,7 @@ from studio.errors import (
     ModelNotFound,
     NothingToSpeak,
     StudioError,
+    UnknownVoice,
     UnsupportedLanguage,
     VoiceNotFound,
     VoiceOfAnotherModel,
@@ -27,6 +28,7 @@ from studio.remote.arriving_text import ArrivingText
 from studio.serve.backend import ServedSpeech, SpeechBackend
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
+from studio.serve.request_log import note_outcome, note_speech
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
 from studio.serve.word_times import RequestedWords, WordAligner
 from studio.take_checks.service import TakeCheckService
@@ -89,7 +91,7 @@ class SpeechService:
         self._num_slots = 1
         self.library = open_library()
         self.queue = FairQueue(options.max_waiting, lambda: self._num_slots)
-        self.metrics = ServiceMetrics(self.queue)
+        self.metrics = ServiceMetrics(self.queue, self.model_name)
         self._voice_names = {name_key(sent): voice for sent, voice in options.voice_names.items()}
         self._aligner = WordAligner(open_checks)
         self._backend = backend
@@ -161,11 +163,11 @@ class SpeechService:
             pieces = None if text is None else text.pieces()
             return backend.synthesize(request, pieces=pieces, hooks=hooks, in_batch=self._num_slots > 1)
 
-        return self._serve(client, begin)
+        return self._serve(client, begin, request.voice, len(request.text))
 
     def convert(self, request: ConversionRequest, client: str, hooks: Callbacks | None = None) -> ServedSpeech:
         """Start a conversion for ``client``. Raise ``TooManyRequests`` if the queue is full."""
-        return self._serve(client, lambda backend: backend.convert(request, hooks=hooks))
+        return self._serve(client, lambda backend: backend.convert(request, hooks=hooks), request.voice)
 
     async def prepare_voice(
         self, voice: VoiceReference, client: str, on_progress: Callable[[str, float], None]
@@ -192,22 +194,35 @@ class SpeechService:
         elif speech is not None and speech.report is not None:
             self.num_served += 1
             self._num_slots = speech.report.max_concurrent_lines  # engines are replaced while the model is in use
-            self.metrics.count_finished(speech.report, speech.times)
+            self.metrics.count_finished(speech.report)
         else:
             self.metrics.cancelled.inc()
+            note_outcome("cancelled")
+        if speech is not None:
+            self.metrics.count_times(speech.times)
 
     def count_failure(self, error: StudioError) -> None:
         """Count a request that failed with ``error``."""
+        note_outcome(error.code)
+        if isinstance(error, UnknownVoice):
+            return  # a normal answer to another copy of this program, which then sends the voice
         self.metrics.failures.labels(error.code).inc()
 
     async def metrics_text(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
         return self.metrics.text(await self._backend.num_lost_workers())
 
-    def _serve(self, client: str, begin: Callable[[SpeechBackend], RequestHandle]) -> ServedSpeech:
+    def _serve(
+        self,
+        client: str,
+        begin: Callable[[SpeechBackend], RequestHandle],
+        voice: VoiceReference,
+        num_characters: int = 0,
+    ) -> ServedSpeech:
         restarted = self.metrics.restarted_requests
         speech = ServedSpeech(self._backend, self.queue, client, begin, on_restart=restarted.inc)
         self.metrics.requests.inc()
+        note_speech(speech, voice.name, num_characters)
         return speech
 
     def require_model(self, name: str) -> None:

@@ -12,7 +12,7 @@ from studio.paths import resources
 
 pytestmark = pytest.mark.timeout(120)
 STUDIO_MINI = resources() / "models" / "studio-mini"
-# What each program sends, from its public source.
+# What each program sends: recorded, or from its public source.
 SPEECH_REQUESTS = {
     "Open WebUI": {"input": "one two", "voice": "alloy", "model": "tts-1"},
     "SillyTavern": {"input": "one two", "voice": "nova", "model": "tts-1", "response_format": "mp3", "speed": 0.25},
@@ -20,6 +20,22 @@ SPEECH_REQUESTS = {
     "AnythingLLM": {"input": "one two", "voice": "alloy", "model": "tts-1"},
     "wyoming-openai": {"input": "one two", "voice": "Ada", "model": "tts-1", "response_format": "wav", "speed": 4},
     "openai (npm)": {"input": "one two", "voice": "alloy", "model": "gpt-4o-mini-tts-2025-12-15", "speed": None},
+    "LiteLLM": {
+        "input": "one two",
+        "voice": "alloy",
+        "model": "gpt-4o-mini-tts-2025-12-15",
+        "instructions": "Cheerful.",
+        "speed": 4.0,
+    },
+    "Pipecat": {"input": "one two", "voice": "nova", "model": "gpt-4o-mini-tts", "response_format": "pcm"},
+    "LiveKit": {
+        "input": "one two",
+        "voice": "Linda",
+        "model": "gpt-4o-mini-tts",
+        "response_format": "mp3",
+        "speed": 1.0,
+        "stream_format": "sse",
+    },
     "Kokoro-FastAPI's clients": {
         "input": "one two",
         "voice": "Max",
