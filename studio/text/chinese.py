@@ -78,6 +78,7 @@ _BEFORE = rules(
     (r"[\^_]|\*(?!\d)|(?<!\d)\*|#(?!\d)", " "),
     (r"−", "-"),
     (r"\s+[-–—]\s+", "，"),
+    (r"(?<=\d)\s?(?=[½⅓⅔¼¾⅛⅜⅝⅞])", "又"),
     (r"[½⅓⅔¼¾⅛⅜⅝⅞Ⅰ-Ⅻ]", _compatible),
     (r"[①-⑳]", lambda match: chinese_cardinal(_compatible(match))),
     (rf"({_NUMBER})‰", r"千分之\1"),
@@ -95,7 +96,12 @@ _BEFORE = rules(
     (r"(?<![\d.])\d{12,}(?![\d.])", lambda match: chinese_digits(match.group())),
     (r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d|[日号])(?<!(?:19|20)\d\d\.\d\d?\.\d\d?)", _version),
     (r"(?<![A-Za-z0-9])(\d{1,9})(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
+    (r"(?<=[A-Za-z])-(\d{3,})(?![\d.,]|-\d)", lambda match: " " + chinese_digits(match[1])),  # SHA-256
     (r"(?<=[A-Za-z])-(?=\d)", " "),
+    (
+        r"(?<=[(（，]\s?)(?:1\d{3}|20\d\d)(?:\s?([-–~])\s?(1\d{3}|20\d\d))?(?=\s?[，)）])",
+        lambda match: chinese_digits(match.group()[:4]) + (f"到{chinese_digits(match[2])}" if match[2] else ""),
+    ),
     (
         rf"(?<![\dA-Za-z.\-–/:])(?P<low>(?=[\d.]{{1,7}}\D){_NUMBER})(?P<percent>%)?\s?(?P<dash>[-–—~])\s?"
         rf"(?P<high>(?!0\d)(?=[\d.]{{1,7}}(?:\D|$)){_NUMBER})(?![\d\-–/:]|\.\d|[A-Za-z]+\d|[月日])",
@@ -113,11 +119,14 @@ _NUMBERS = (
         (r"(?<![\d.])(?:[12]\d{3}|[6-9][1-9](?<![\d近约第共了满过]\d\d))(?=年(?!代|级|[之以]?[前后来]|的?历史|[的时]间))", lambda match: chinese_digits(match.group())),
         (r"(?<![\d.])[06-9][05](?=后(?![\d天年]))", lambda match: chinese_digits(match.group())),
         (r"(?<=[年月日号时点分]|周[一二三四五六日天])\s?[-~–—]\s?(?=\d|周[一二三四五六日天])", "到"),
+        (r"(?<!\d)(?:1[89]|20)\d0(?=年代)", lambda match: chinese_digits(match.group())),
+        (r"(?<![\d.-])(\d{1,2})\s?[-–~]\s?(?=\d{1,2}[月日号])", lambda match: chinese_cardinal(match[1]) + "到"),
         (r"\d{1,2}(?=[月日])", lambda match: chinese_cardinal(match.group().lstrip("0") or "0")),
     ),
     *rules(
         "telephone number",
         (r"(?<![\d.])(?:0\d{2,3}-\d{7,8}|[48]00-\d{3,4}-\d{3,4})(?!\d)", lambda match: chinese_digits(match.group().replace("-", ""))),
+        (r"(?<![\d-])\d+(?:-\d+){2,}(?![\d-])", lambda match: "杠".join(map(chinese_digits, match.group().split("-")))),
         (r"(?<![\d.])(?:1[3-9]\d{9}|\d{3,5}(?=室|房间))(?![\d.])",
          lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
     ),

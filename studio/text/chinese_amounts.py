@@ -9,7 +9,8 @@ import unicodedata
 
 import regex
 
-from studio.text.number_words import chinese_cardinal, chinese_count, chinese_digits, chinese_number
+from studio.text.addresses import address_rules
+from studio.text.number_words import chinese_cardinal, chinese_count, chinese_digits, chinese_number, roman_value
 from studio.text.rules import rules
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?"
@@ -41,33 +42,10 @@ _OPERATORS = {
     "≤": "小于等于", "≥": "大于等于",
 }  # fmt: skip
 _OPERATOR_SET = r"+＋\-−–×x*÷/=＝≈≠<>＜＞≤≥"
-_TERM = r"(?:[-−]?\d[\d,]*+(?:\.\d+)?%?|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z]))"
+_TERM = r"(?:[-−]?\d[\d,]*+(?:\.\d+)?%?|(?<![a-zA-Z])[a-zA-Z](?![a-zA-Z]))[²³]?"
 _SIGN_WORDS = {
-    ".": "点",
-    "/": "斜杠",
-    "-": "杠",
-    "_": "下划线",
-    "@": "艾特",
-    ":": "冒号",
-    "?": "问号",
-    "=": "等于",
-    "&": "和",
-    "#": "井号",
-}
-_ROMAN_CHAPTER = {
-    "I": 1,
-    "II": 2,
-    "III": 3,
-    "IV": 4,
-    "V": 5,
-    "VI": 6,
-    "VII": 7,
-    "VIII": 8,
-    "IX": 9,
-    "X": 10,
-    "XI": 11,
-    "XII": 12,
-}
+    ".": "点", "/": "斜杠", "-": "杠", "_": "下划线", "@": "艾特", ":": "冒号", "?": "问号", "=": "等于", "&": "和", "#": "井号",
+}  # fmt: skip
 PHONE_DIGITS = str.maketrans("一", "幺")
 
 
@@ -105,7 +83,7 @@ def _expression(match: regex.Match[str]) -> str:
     if not regex.search("[=＝≈≠]", match.group()):
         return match.group()
     return regex.sub(
-        rf"(?<=[\w%])\s*[{_OPERATOR_SET}]\s*(?=[\w−-])",
+        rf"(?<=[\w%²³])\s*[{_OPERATOR_SET}]\s*(?=[\w−-])",
         lambda operator: _OPERATORS[operator.group().strip()],
         match.group(),
     )
@@ -130,14 +108,6 @@ def _phone(match: regex.Match[str]) -> str:
     )
 
 
-def _web(match: regex.Match[str]) -> str:
-    address = regex.sub(r"\A(?:https?|ftp)://", "", match.group().rstrip("/"))
-    return "".join(
-        chinese_digits(part) if part.isdigit() else _SIGN_WORDS.get(part, part)
-        for part in regex.findall(r"\d+|[^\d./\-_@:?=&#]+|.", address)
-    )
-
-
 def _date(match: regex.Match[str]) -> str:
     year = chinese_digits(match["year"]) + "年" if match["year"] else ""
     return f"{year}{chinese_cardinal(match['month'].lstrip('0'))}月{chinese_cardinal(match['day'].lstrip('0'))}日"
@@ -158,12 +128,9 @@ def _clock(match: regex.Match[str]) -> str:
 
 
 CHINESE_AMOUNTS = (
+    *address_rules(_SIGN_WORDS, chinese_digits, hashtag="话题", separator=""),
     *rules(
-        "address",
-        (r"(?:https?|ftp)://[\w./?=&%#:~+-]*[\w/]|(?<![\w@])[a-zA-Z0-9_.+-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|www\.[\w./?=&%#-]*[a-zA-Z0-9/]", _web),
-        (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?(?![\d.])", _web),
-        (r"(?<!\w)@(?=\w)", "艾特"),
-        (r"#([^\s#\d][^\s#]*)#?", r"话题\1"),
+        "sign",
         (r"\b(C|g)\+\+(?!\w)", r"\1加加"),
     ),
     *rules(
@@ -184,12 +151,14 @@ CHINESE_AMOUNTS = (
         (r"(?<=[\p{Han}\w])\s?[≤]\s?(?=\d)", "小于等于"),
         (r"(?<=[\p{Han}\w])\s?[>＞]\s?(?=[\d\p{Han}])", "大于"),
         (r"(?<=[\p{Han}\w])\s?[<＜]\s?(?=[\d\p{Han}])", "小于"),
+        (r"(?<=(?<![a-zA-Z])[a-zA-Z])\s?[>＞]\s?(?=[a-zA-Z](?![a-zA-Z]))", "大于"),
+        (r"(?<=(?<![a-zA-Z])[a-zA-Z])\s?[<＜]\s?(?=[a-zA-Z](?![a-zA-Z]))", "小于"),
         (r"[≥]\s?(?=\d)", "大于等于"),
         (r"[≤]\s?(?=\d)", "小于等于"),
         (r"[>＞]\s?(?=\d)", "大于"),
         (r"[<＜]\s?(?=\d)", "小于"),
         (r"(?<=\d)\s?[x×*]\s?(?=\d)", "乘"),
-        (r"(?<=\d)\s?[xX×](?![a-zA-Z\d])", "倍"),
+        (r"(?<=(?<![A-Za-z\d.])\d+(?:\.\d+)?)\s?[xX×](?![a-zA-Z\d])", "倍"),
         (r"≈", "约等于"),
     ),
     *rules(
@@ -203,7 +172,7 @@ CHINESE_AMOUNTS = (
         "date",
         (r"(?<!\d)([12]\d{2}0)s(?![\p{Latin}\d])", lambda match: chinese_digits(match[1]) + "年代"),
         (r"(?<![\d./-])(?P<year>[12]\d{3})(?P<mark>[./-])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>3[01]|[12]\d|0?[1-9])(?:日|号)?(?![\d./-]?\d)", _date),
-        (r"(?<![\d./-])(?P<year>)(?P<month>0?[1-9]|1[0-2])/(?P<day>3[01]|[12]\d|0?[1-9])(?=日|号|（周|\(周|周|星期|前|后|晚|早|上午|下午|截止|到期|开始|发售|上映|出生)(?:日|号)?", _date),
+        (r"(?<![\d./-])(?P<year>)(?P<month>0?[1-9]|1[0-2])/(?P<day>3[01]|[12]\d|0?[1-9])(?=日|号|（周|\(周|周|星期|前|后|晚|早|上午|下午|截止|到期|开始|发售|上映|出生|放假|假期|活动|起|开学|开幕|当天|之前|之后)(?:日|号)?", _date),
         (r"(?<=(?:截止到?|于|在|日期[:：]?|到|从|自)\s?)(?P<year>)(?P<month>0?[1-9]|1[0-2])/(?P<day>3[01]|2\d|1[1-9])(?![\d/])", _date),
     ),
     *rules(
@@ -222,6 +191,7 @@ CHINESE_AMOUNTS = (
         (r"(?<=\p{Han})/(?=天|年|月|周|人|次|小时|分钟|秒)", "每"),
         (r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})\s?(mmHg)(?![\p{Latin}])", _pressure),
         (rf"(?<![\p{{Latin}}\d.,-])(?P<minus>[-−])?(?P<number>{_NUMBER})\s?(?P<scale>[万亿千百])?(?P<unit>{_SYMBOLS})(?![\p{{Latin}}\d²³/])", _measure),
+        (rf"(?<=次方)\s?({_SYMBOLS})(?![\p{{Latin}}\d²³])", lambda match: _UNITS[match[1]]),
         (rf"(?<=\d\s?[-~～–到至]\s?\d[\d.]*\s?)({_SYMBOLS})(?![\p{{Latin}}\d²³])", lambda match: _UNITS[match[1]]),
     ),
     *rules(
@@ -229,10 +199,10 @@ CHINESE_AMOUNTS = (
         (r"(?<!\d)([1-9])([1-9])折", lambda match: chinese_digits(match[1] + match[2]) + "折"),
         (r"(?<=\d)\+(?=\p{Han})", "多"),
         (r"(?<=第)\d{1,8}(?![\d.,]|\s?[-~～–]\s?\d)", lambda match: chinese_cardinal(match.group())),
-        (rf"(?<![\p{{Latin}}\d.,])(?P<number>{_NUMBER})(?P<scale>[kKwWM])(?![\p{{Latin}}\d])", _thousands),
-        (r"(?<=第)(I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?=[章节卷部篇回幕季集期])", lambda match: chinese_cardinal(str(_ROMAN_CHAPTER[match[1]]))),
-        (r"(?<=世界大战|二战|一战|Chapter|Part)\s?(I{1,3}|IV|VI{0,3}|IX|X)\b", lambda match: chinese_cardinal(str(_ROMAN_CHAPTER[match[1]]))),
-        (r"(?<=(?:房间?|车牌|航班|车次|编号|邮编|密码|验证码|尾号|工号|学号|QQ|[GDCTKZ])[:：是为]?\s?)\d{3,}(?!\d|\.\d|[元块个人次年月%])",
+        (rf"(?<![\p{{Latin}}\d.,-])(?P<number>{_NUMBER})(?P<scale>[kKwWM])(?![\p{{Latin}}\d])", _thousands),
+        (r"(?<=第)(I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?=[章节卷部篇回幕季集期])", lambda match: chinese_cardinal(str(roman_value(match[1])))),
+        (r"(?<=世界大战|二战|一战|Chapter|Part)\s?(I{1,3}|IV|VI{0,3}|IX|X)\b", lambda match: chinese_cardinal(str(roman_value(match[1])))),
+        (r"(?<=(?:房间?|车牌|航班|车次|编号|邮编|密码|验证码|尾号|工号|学号|QQ|(?<![A-Za-z])[GDCTKZ])[:：是为]?\s?)\d{3,}(?!\d|\.\d|[元块个人次年月%])",
          lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
         (r"(?<=航班[A-Z\d]{2}|(?<![A-Z])[A-Z]{2})\d{3,4}(?=航班|次|号|班)", lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
     ),

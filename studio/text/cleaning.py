@@ -44,55 +44,10 @@ _ATTRIBUTES = r"""(?:\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))+"""
 _STRENGTHS = {"x-weak": 0.1, "weak": 0.25, "medium": 0.5, "strong": 0.75, "x-strong": 1.0}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Words before a hyphen that stays at the end of a line: well-known, twenty-one.
-_HYPHENATED = frozenset(
-    [
-        "well",
-        "self",
-        "non",
-        "ex",
-        "half",
-        "all",
-        "mid",
-        "pre",
-        "post",
-        "semi",
-        "anti",
-        "co",
-        "re",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-        "first",
-        "second",
-        "third",
-        "old",
-        "new",
-        "long",
-        "short",
-        "high",
-        "low",
-        "far",
-        "so",
-        "mother",
-        "father",
-        "brother",
-        "sister",
-        "great",
-    ]
+_HYPHENATED = (
+    "well self non ex half all mid pre post semi anti co re two three four five six seven eight nine ten twenty "
+    "thirty forty fifty sixty seventy eighty ninety first second third old new long short high low far so mother "
+    "father brother sister great"
 )
 
 
@@ -130,7 +85,7 @@ def _unknown_tag(match: regex.Match[str]) -> str:
 
 
 def _end_of_line(match: regex.Match[str]) -> str:
-    keeps = match["left"].lower() in _HYPHENATED or match["right"][0].isupper()
+    keeps = match["left"].lower() in _HYPHENATED.split() or match["right"][0].isupper()
     return f"{match['left']}{'-' if keeps else ''}{match['right']}"
 
 
@@ -246,6 +201,7 @@ _AFTER_TAGS = (
         (r"(?![0-9])\p{Nd}", lambda match: str(unicodedata.decimal(match.group(), " "))),
         (r"(?<=[\p{Latin}\p{Cyrillic}\d])[’ʼ‛＇´ʹ](?=[\p{Latin}\p{Cyrillic}])", "'"),
         (r"(?<![\p{L}\d])[’‘](?=\d0s\b|(?:tis|twas|em|til|cause|bout|round|n|cos)\b)", "'"),
+        (r"(?<!\w)[’‘']n[’'](?!\w)", "'n'"),
         (r"[‐‑﹣]", "-"),
         (r"―|(?<=\w)--(?=\w)|(?<=\S )-{2,3}(?= \S)", "—"),
         (r"(?<=[\p{Han}○])○|○(?=[\p{Han}○])", "〇"),
@@ -256,6 +212,7 @@ _AFTER_TAGS = (
     ),
     *rules(
         "emoji",
+        (rf"\s*(?:{_EMOJI}\s*)+(?=[.,;:!?…])", ""),
         (_EMOJI, _gap),
         (r"(?<!\S)(?:<3+|[:;=]['-]?[()DPp]+|\^_?\^|[xX]D)(?![^\s.,!?])", ""),
     ),

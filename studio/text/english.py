@@ -14,14 +14,13 @@ from functools import cache
 
 import regex
 
-from studio.text.english_amounts import AMOUNTS
+from studio.text.english_amounts import AMOUNTS, POWER, power
 from studio.text.english_dates import dates, read_as_year
 from studio.text.english_names import NAMES
 from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal
 from studio.text.rules import Rule, Step, apply_rules, rules
 
 _MONEY = r"[$£€¥₹₩₽]"
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _CURRENCY_NAMES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8"}
 _AMOUNT = r"\d[\d,]*+(?:[.:]\d+)*+"
@@ -82,11 +81,6 @@ def _ratio(match: regex.Match[str]) -> str:
     return match.group() if is_fraction else f"{first} {second}"
 
 
-def _power(match: regex.Match[str]) -> str:
-    exponent = match.group().lstrip("^").translate(_SUPERSCRIPTS)
-    return {"2": " squared", "3": " cubed"}.get(exponent, f" to the power of {exponent}")
-
-
 _BLANKS = regex.compile(r" {2,}")
 _SIGNS = rules(
     "sign",
@@ -130,9 +124,8 @@ _NUMBERS = rules(
     (r"×\s?(?=\d)", " times "),
     (r"÷\s?(?=\d)", " divided by "),
     (r"≠", " is not equal to "),
-    (r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", _power),
-    (r"(?<=\w)\^(\d+)", _power),
-    (r"\^", " "),
+    (rf"(?<=[\w)]){POWER}", power),
+    (r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda match: unicodedata.normalize("NFKC", match.group())),
     (r"(?<=\w)\.(?=[a-z]{2,})", " dot "),
     (r"(?<![\d.])\d{13,}(?![\d.])", lambda match: english_digits(match.group())),
     (  # 2.5.1
@@ -150,12 +143,16 @@ _NUMBERS = rules(
     (r"(?<=[\w%)])\s?\+\s?(?=[\w(])|(?<!\w)\+(?=\d)", " plus "),
     (r"(?<=\d)\+", " plus"),
     (r"(?<![\w.,:/)]|[-–—])[-–](?=\d)", "minus "),
+    (  # codes, such as 643f918
+        r"(?<!\w)(?=[A-Za-z]*\d+[A-Za-z]+\d|\d*[A-Za-z]+\d+[A-Za-z])[A-Za-z\d]{6,}(?!\w)",
+        lambda match: regex.sub(r"\d+", lambda digits: f" {english_digits(digits.group())} ", match.group()),
+    ),
     (r"(?<=\p{L})(?=\d)|(?<=\d)(?=\p{L})", " "),
     (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?", _number),
 )
 _REST = rules(
     "sign",
-    (r"\s?%", " percent"),
+    (r"\s?%(\w)?", lambda match: f" percent {match[1] or ''}".rstrip()),
     (r"\s?‰", " per mille"),
     (r"\s?°", " degrees"),
     (r"√", " the square root of "),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import regex
 
 from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal
@@ -23,7 +25,7 @@ _CURRENCIES = {
 }  # fmt: skip
 _CODES = {
     "USD": "$", "US$": "$", "GBP": "£", "EUR": "€", "JPY": "¥", "INR": "₹", "KRW": "₩", "RUB": "₽", "BTC": "₿",
-    "Rs.": "₹", "Rs": "₹", "CAD": "C$", "AUD": "A$", "HKD": "HK$", "NZD": "NZ$", "BRL": "R$", "RMB": "CNY", "CN¥": "CNY",
+    "Rs.": "₹", "Rs": "₹", "CAD": "C$", "AUD": "A$", "HKD": "HK$", "NZD": "NZ$", "AU$": "A$", "CA$": "C$", "BRL": "R$", "RMB": "CNY", "CN¥": "CNY",
 }  # fmt: skip
 _SCALES = {
     "k": "thousand", "thousand": "thousand", "m": "million", "mn": "million", "mm": "million", "mil": "million",
@@ -46,7 +48,7 @@ km kilometer kilometers|m meter meters|cm centimeter centimeters|mm millimeter m
 µm micrometer micrometers|μm micrometer micrometers|mi mile miles|ft foot feet|yd yard yards|yds yard yards
 kg kilogram kilograms|kgs kilogram kilograms|g gram grams|mg milligram milligrams|µg microgram micrograms
 μg microgram micrograms|mcg microgram micrograms|lb pound pounds|lbs pound pounds|oz ounce ounces
-l liter liters|L liter liters|ml milliliter milliliters|mL milliliter milliliters|cl centiliter centiliters
+l liter liters|L liter liters|ml milliliter milliliters|mL milliliter milliliters|cl centiliter centiliters|dL deciliter deciliters|dl deciliter deciliters
 gal gallon gallons|qt quart quarts|pt pint pints|tbsp tablespoon tablespoons|tsp teaspoon teaspoons
 ha hectare hectares|ac acre acres|mph mile_per_hour miles_per_hour|kmh kilometer_per_hour kilometers_per_hour
 kph kilometer_per_hour kilometers_per_hour|kph kilometer_per_hour kilometers_per_hour|kn knot knots
@@ -54,7 +56,8 @@ mpg mile_per_gallon miles_per_gallon|rpm revolution_per_minute revolutions_per_m
 bpm beat_per_minute beats_per_minute|fps frame_per_second frames_per_second|dpi dot_per_inch dots_per_inch
 ppm part_per_million parts_per_million|psi pound_per_square_inch pounds_per_square_inch
 Hz hertz hertz|kHz kilohertz kilohertz|MHz megahertz megahertz|GHz gigahertz gigahertz
-kB kilobyte kilobytes|KB kilobyte kilobytes|MB megabyte megabytes|GB gigabyte gigabytes|TB terabyte terabytes
+kB kilobyte kilobytes|KB kilobyte kilobytes|MB megabyte megabytes|GB gigabyte gigabytes|Mb megabit megabits|Gb gigabit gigabits|MiB mebibyte mebibytes|GiB gibibyte gibibytes
+TB terabyte terabytes
 PB petabyte petabytes|Kbps kilobit_per_second kilobits_per_second|kbps kilobit_per_second kilobits_per_second
 Mbps megabit_per_second megabits_per_second|Gbps gigabit_per_second gigabits_per_second
 W watt watts|kW kilowatt kilowatts|MW megawatt megawatts|GW gigawatt gigawatts|mW milliwatt milliwatts
@@ -78,7 +81,9 @@ for _entry in _UNIT_WORDS.replace("\n", "|").split("|"):
         _UNITS[_symbol] = (_one.replace("_", " "), _many.replace("_", " "))
 _SYMBOLS = "|".join(map(regex.escape, sorted(_UNITS, key=len, reverse=True)))
 _UNIT = rf"(?P<squared>sq\.?\s|cu\.?\s)?(?P<unit>{_SYMBOLS})(?P<power>[²³]|\^[23]|(?<=m|ft)[23](?!\d))?"
-_DIVISOR = rf"(?:/(?P<divisor>{_SYMBOLS})(?P<power2>[²³]|\^[23])?)?"
+_DIVISOR = (
+    rf"(?:/(?P<divisor>{_SYMBOLS}|day|week|month|year|hour|minute|second|person|serving|dose)(?P<power2>[²³]|\^[23])?)?"
+)
 # After these letters alone, a number is more often something else: 5 m is a length, but "Model 3 s" is not.
 _END = r"(?![\p{L}\p{N}'’])"
 _POWERS = {"2": "square ", "3": "cubic ", "²": "square ", "³": "cubic "}
@@ -142,7 +147,7 @@ def _measure(match: regex.Match[str]) -> str:
         power = "square " if match["squared"].startswith("sq") else "cubic "
     words += f" {power}{_UNITS[unit][0 if is_one or match['hyphen'] else 1]}"
     if match["divisor"]:
-        words += f" per {_POWERS.get((match['power2'] or '').lstrip('^'), '')}{_UNITS[match['divisor']][0]}"
+        words += f" per {_POWERS.get((match['power2'] or '').lstrip('^'), '')}{_UNITS.get(match['divisor'], (match['divisor'],))[0]}"
     # The point of an abbreviation, unless it ends the sentence.
     point = "." if match["point"] and (not after.strip(' "”’)') or regex.match(r"\s+\p{Lu}", after)) else ""
     return ("minus " if match["minus"] else "") + words + point
@@ -161,6 +166,17 @@ def _expression(match: regex.Match[str]) -> str:
 _EQUALITY = regex.compile(r"[=≈≠]")
 _OPERATOR_SET = r"+\-−–×x*÷/=≈≠<>≤≥"
 _TERM = r"(?:[-−]?\d[\d,]*+(?:\.\d+)?|\b[a-zA-Z]\b)"
+
+
+POWER = r"(?:(⁻)?([⁰¹²³⁴⁵⁶⁷⁸⁹]+)|\^(-)?(\d+))"
+
+
+def power(match: regex.Match[str]) -> str:
+    """Return the exponent of a match of ``POWER`` in words and digits."""
+    exponent = match[4] or unicodedata.normalize("NFKC", match[2])
+    if exponent in ("2", "3") and not (match[1] or match[3]):
+        return " squared" if exponent == "2" else " cubed"
+    return f" to the power of {'minus ' if match[1] or match[3] else ''}{exponent}"
 
 
 def _difference(match: regex.Match[str]) -> str:
@@ -214,7 +230,7 @@ def _score(match: regex.Match[str]) -> str:
 AMOUNTS = (
     *rules(
         "money",
-        (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<sign>{_SIGNS})\s?(?P<amount>{_AMOUNT}){_SCALE}{_PER}(?![\d%])", _money),
+        (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<sign>{_SIGNS})\s?(?P<amount>{_AMOUNT}){_SCALE}(?:\s(?:US )?(?:dollars?|pounds?|euros?)\b)?{_PER}(?![\d%])", _money),
         (
             rf"(?<![\p{{L}}\d.,$£€])(?P<minus>[-−])?(?P<amount>{_AMOUNT}){_SCALE}\s?(?P<sign>{_SIGNS})(?![\p{{L}}\d])",
             _money,
@@ -228,6 +244,8 @@ AMOUNTS = (
         "arithmetic",
         (rf"(?<![\w.]){_TERM}(?:\s?[{_OPERATOR_SET}]\s?{_TERM})++(?!\w)", _expression),
         (r"(?<![\w.,/-])(\d[\d,]*(?:\.\d+)?) [-−–] (\d[\d,]*(?:\.\d+)?)(?=\s*[?.!=,;]|\s*\Z)", _difference),
+        (r"(?<=\d)\s?[x×*]\s?(?=10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])", " times "),
+        (rf"(?<=\d){POWER}", power),
         (r"(?<=[\p{L}\d)])\s?≈\s?(?=[\p{L}\d])", " is about "),
         (r"(?<=[\p{L}\d)]) ?([<>≤≥]) ?(?=[\d-])(?<=\d ?[<>≤≥] ?|\b[a-zA-Z] ?[<>≤≥] ?|(?:p|value|is|if) ?[<>≤≥] ?)",
          lambda match: f" {_OPERATORS[match[1]]} "),
@@ -261,7 +279,7 @@ AMOUNTS = (
         (r"(?<![\d.])(\d{1,2})['’′]\s?(\d{1,2})(?!\d)(?:[\"”″]|''|(?!\w))",
          lambda match: f"{english_cardinal(match[1])} foot {english_cardinal(match[2])}"),
         (r"(?<![\d.])(\d+)′(?!\w)", lambda match: f"{english_cardinal(match[1])} feet"),
-        (r"(?:(?<![\w.])|(?<=[\"″]\s?[x×]))(?P<number>\d+(?:\.\d+)?)(?P<mark>[\"″]|in\.)(?=[\s,.;:)x×-]|\Z)", _inches),
+        (r"(?:(?<![\w.\"“])|(?<=[\"″]\s?[x×]))(?P<number>\d+(?:\.\d+)?)(?P<mark>[\"″]|in\.)(?=[\s,.;:)x×-]|\Z)", _inches),
         (r"(?<=inches)\s?[x×]\s?(?=\d|\w+ inch)", " by "),
     ),
     *rules(

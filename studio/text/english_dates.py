@@ -26,7 +26,9 @@ _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|(?:Sept|{'|'.join(name for name in _SH
 _SHORT = "|".join(sorted(_SHORT_MONTHS, key=len, reverse=True))
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>1\d{3}|20\d{2})(?![\d,.]\d|\d|[-–]\d|:)"
-_ZONE_OR_HALF = r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?(?=(?P<end>\s+\p{Lu}|[\s\"”]*\Z)?))?"
+_ZONE_OR_HALF = (
+    r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?(?=(?P<end>\s+(?!(?:[ECMPB][SD]?T|GMT|UTC|CES?T)\b)\p{Lu}|[\s\"”]*\Z)?))?"
+)
 _DIALED = r"(?i:call|calls|called|calling|dial|dialed|dialled|dialing|phone|phoned|ring|rang|text|press)"
 # A fraction such as 3/4, but not a date such as 12/25.
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 50, 64, 100, 1000})
@@ -187,6 +189,7 @@ _PHONE_GROUPS = (
     r"(?<![\d-]|\)\s?)\d{3}-\d{4}(?![\d-])",
     r"(?<![\d.])\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{4}(?![\d-])",
     r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])",
+    r"(?<![\w-])\d+(?:-\d+){3,}(?![\d-])",
     r"(?<![\d.,])0\d{6,}(?![\d.,]\d)|(?<![\w.,])00\d{1,4}(?![\w.,]\d)",
     rf"(?<=\b{_DIALED} )\d{{3,}}(?! \p{{Ll}}+s\b|[\d,.:]\d)",
     r"(?<=\b(?:call|dial) (?:\w+ ){1,3}(?:or|on|at) )\d{3,}(?!\d)",
@@ -216,8 +219,9 @@ _REST = (
         (r"(?<![\d:.])(?P<first>\d{1,2}:[0-5]\d)(?P<half1>(?!))?\s?[-–]\s?(?P<last>\d{1,2}:[0-5]\d)(?P<half2>(?!))?(?![\d:])",
          _times),
         (rf"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d):(?P<second>[0-5]\d)(?=\s?[ap]\.?m){_ZONE_OR_HALF}", _time),
+        (rf"(?<![\d:.,])(?P<hour>[01]\d|2[0-3]|(?<=\b(?:at|since|until|by|from|before|after) )\d):(?P<minute>[0-5]\d):(?P<second>[0-5]\d)(?![\d:]){_ZONE_OR_HALF}", _time),
         (rf"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?![\d:]){_ZONE_OR_HALF}", _time),
-        (r"(?<![\d:.,])(?P<hour>1[0-2]|0?[1-9])(?P<minute>(?!))?\s?(?P<half>[ap])\.?m\b\.?(?=(?P<end>\s+\p{Lu}|[\s\"”]*\Z)?)", _time),
+        (r"(?<![\d:.,])(?P<hour>1[0-2]|0?[1-9])(?P<minute>(?!))?\s?(?P<half>[ap])\.?m\b\.?(?=(?P<end>\s+(?!(?:[ECMPB][SD]?T|GMT|UTC|CES?T)\b)\p{Lu}|[\s\"”]*\Z)?)", _time),
         (r"(?<![\d:.,])\d{1,3}:[0-5]\d:[0-5]\d(?![\d:])", _duration),
         (r"(?<![\w.])\d+\s?h(?:\s?\d+\s?m(?:in)?)(?:\s?\d+\s?s)?(?![\p{L}\d])|(?<![\w.])\d+m\s?\d+s(?![\p{L}\d])", _duration),
     ),
@@ -234,6 +238,7 @@ _REST = (
         "number",
         (r"\b([Rr]oom|[Ff]light|[Rr]oute|[Hh]ighway|[Aa]partment|Apt\.?|[Ss]uite|[Bb]us|[Ee]xit|[Tt]rain|Boeing|[Hh]otline|Area|Interstate) (\d{2,4})(?![\d,.:]\d|\p{L})",
          _numbered),
+        (r"(?<=\b[Ff]light )([A-Z]{2}|[A-Z]\d|\d[A-Z]) ?(\d{2,4})\b", _numbered),
         (r"\b(Boeing|Airbus A|Porsche|Route) ?(\d{3})(?![\d,.:]\d)", _numbered),
     ),
 )  # fmt: skip

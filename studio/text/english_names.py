@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import regex
 
+from studio.text.addresses import address_rules
 from studio.text.number_words import english_cardinal, english_digits, english_ordinal, english_year, roman_value
 from studio.text.rules import rules
 
@@ -42,9 +43,9 @@ _SLASHES = {
     "N/A": "not applicable",
 }
 _DIVISIONS = (
-    "chapter|book|part|volume|vol\\.|act|scene|section|article|appendix|canto|world war|super bowl|type|phase|stage|"
+    "chapter|book|part|volume|vol\\.|act|scene|section|article|appendix|canto|super bowl|type|phase|stage|"
     "grade|mark|unit|episode|level|table|figure|title|schedule|rocky|apollo|saturn|category|tier|step|round|verse|stanza|"
-    "generation|final fantasy|grand theft auto|element|group|amendment|division|class|lesson|plate|psalm|sonnet|symphony"
+    "final fantasy|grand theft auto|element|group|amendment|division|class|lesson|plate|psalm|sonnet|symphony"
 )
 _REGNAL = (
     "Henry|Louis|Elizabeth|George|Charles|James|William|Edward|Richard|Mary|Paul|John Paul|Pius|Benedict|Leo|Gregory|"
@@ -53,93 +54,17 @@ _REGNAL = (
     "Pedro|Carlos|Haakon|Olav|Harald|Margaret|Franz|Joseph|Leopold|Albert|Umberto|Selim|Mehmed|Murad|Felipe|Isabella|"
     "Seti|Artaxerxes|Xerxes|Constantine|Justinian|Theodosius|Baldwin|Stephen|Wenceslaus|Sigismund|Casimir|Rudolf|Xavier|John"
 )
-_ROMAN = r"(?=[IVXL])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+_ROMAN = r"(?=[IVXL])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXLC])"
 # The pronoun: "Part I was", but "Chapter I. The Storm".
 _NOT_PRONOUN = r"(?!(?<=\bI)\s+(?!of\b|and\b|to\b|through\b|is\b|was\b|in\b|had\b|died\b|ruled\b|reigned\b|became\b)\p{Ll})(?!(?<=\bI)['’](?!s\b))"
 _SIGN_WORDS = {
     ".": "dot", "/": "slash", "-": "dash", "_": "underscore", "?": "question mark", "=": "equals", "&": "and", "#": "hash",
     ":": "colon", "@": "at", "~": "tilde", "%": "percent", "+": "plus", ",": "comma", ";": "semicolon", "!": "exclamation mark",
 }  # fmt: skip
-_SMALL_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "do",
-        "for",
-        "from",
-        "go",
-        "had",
-        "has",
-        "he",
-        "her",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "nor",
-        "not",
-        "now",
-        "of",
-        "off",
-        "on",
-        "one",
-        "or",
-        "our",
-        "out",
-        "she",
-        "so",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "they",
-        "this",
-        "to",
-        "too",
-        "two",
-        "up",
-        "us",
-        "was",
-        "we",
-        "who",
-        "why",
-        "with",
-        "yes",
-        "you",
-        "your",
-        "are",
-        "all",
-        "can",
-        "did",
-        "get",
-        "let",
-        "old",
-        "new",
-        "day",
-        "see",
-        "way",
-        "may",
-        "man",
-        "men",
-        "end",
-        "war",
-        "part",
-    ]
+_SMALL_WORDS = (
+    "a an and as at be but by do for from go had has he her him his how i if in is it its me my no nor not now of "
+    "off on one or our out she so that the their them then they this to too two up us was we who why with yes you "
+    "your are all can did get let old new day see way may man men end war part"
 )
 _PLURAL_LETTERS = r"\b((?:\p{Lu}\.){2,})(?=(\s*\S)?)"
 
@@ -150,7 +75,7 @@ def _heading(match: regex.Match[str]) -> str:
 
 
 def _cardinal(match: regex.Match[str]) -> str:
-    return f"{match[1]}{match[2]}{english_cardinal(str(roman_value(match[3])))}"
+    return f"{match[1]}{match[2]}{english_cardinal(str(roman_value(match[3].upper())))}"
 
 
 def _regnal(match: regex.Match[str]) -> str:
@@ -161,24 +86,8 @@ def _initials(match: regex.Match[str]) -> str:
     return match[1].replace(".", "") + ("" if match[2] else ".")
 
 
-def _web(match: regex.Match[str]) -> str:
-    """Return an address in words: signs by name, short numbers as numbers, long ones digit by digit."""
-    address = regex.sub(r"\A(?:https?|ftp)://", "", match.group().rstrip("/"))
-    address = address.removeprefix("mailto:")
-    words: list[str] = []
-    for part in regex.findall(r"\d+|\p{L}+|.", address):
-        if part.isdigit():
-            words.append(english_cardinal(part) if len(part) < 3 and part[0] != "0" else english_digits(part))
-        elif part.lower() == "www":
-            words.append("www")
-        else:
-            words.append(_SIGN_WORDS.get(part, part))
-    return " ".join(words)
-
-
-def _tag(match: regex.Match[str]) -> str:
-    words = regex.sub(r"(?<=\p{Ll})(?=\p{Lu}|\d)|_", " ", match[1])
-    return f"hashtag {words}"
+def _number_of_address(digits: str) -> str:
+    return english_cardinal(digits) if len(digits) < 3 and digits[0] != "0" else english_digits(digits)
 
 
 def _version(match: regex.Match[str]) -> str:
@@ -192,7 +101,7 @@ def _lower(match: regex.Match[str]) -> str:
     def lowered(word: regex.Match[str]) -> str:
         plain = word.group().lower()
         has_vowel = regex.search(r"[aeiouy]", plain) is not None
-        return plain if plain in _SMALL_WORDS or (len(plain) > 3 and has_vowel) else word.group()
+        return plain if plain in _SMALL_WORDS.split() or (len(plain) > 3 and has_vowel) else word.group()
 
     words = regex.sub(r"\p{Lu}+", lowered, match.group())
     return words[:1].upper() + words[1:]
@@ -204,20 +113,9 @@ def _numeral_sign(match: regex.Match[str]) -> str:
 
 
 NAMES = (
+    *address_rules(_SIGN_WORDS, _number_of_address, hashtag="hashtag"),
     *rules(
-        "address",
-        (r"\b(?:https?|ftp)://[^\s<>\"”’)\]]*[^\s<>\"”’)\].,;:!?…]", _web),
-        (r"(?<![\w@])(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", _web),
-        (r"\bwww\.[^\s<>\"”’)\]]*[^\s<>\"”’)\].,;:!?…]", _web),
-        (r"(?<![\w@.])(?:[a-zA-Z][\w-]*\.)+(?:com|org|net|edu|gov|io|ai|co|dev|app|info|me|tv|uk|de|fr|cn|jp|eu)(?:/[\w./?=&%#~+-]*[\w/])?(?![\w])(?!\.\w)",
-         _web),
-        (r"(?<!\w)@(?=[\p{L}_])([\w.]*\w)", lambda match: "at " + " ".join(regex.split(r"[_.]+", match[1].strip("_")))),
-        (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?(?![\d.])",
-         lambda match: " ".join(_SIGN_WORDS.get(part) or english_digits(part) for part in regex.findall(r"\d+|[.:]", match.group()))),
-    ),
-    *rules(
-        "hashtag",
-        (r"(?<![\p{L}\d&])#(\p{L}[\w]*)", _tag),
+        "sign",
         (r"\b([CF])#(?![\w])", r"\1 sharp"),
         (r"\b(C|g)\+\+(?![\w+])", r"\1 plus plus"),
     ),
@@ -229,9 +127,10 @@ NAMES = (
     ),
     *rules(
         "Roman numeral",
-        (r"\bWW(I{1,2})\b", lambda match: f"World War {english_cardinal(str(len(match[1])))}"),
+        (r"\b(?:WW|[Ww]orld [Ww]ar )(I{1,3})\b", lambda match: f"World War {english_cardinal(str(len(match[1])))}"),
         (r"\A\s*([IVX]{2,6})(?=\.(?:\s+\p{Lu}|\s*\Z))", _heading),
-        (rf"(?i:\b({_DIVISIONS}))([ \t]+)({_ROMAN})\b{_NOT_PRONOUN}(?!\.\p{{L}})", _cardinal),
+        (rf"(?i:\b({_DIVISIONS}))([ \t]+)({_ROMAN})\b{_NOT_PRONOUN}(?!\.\p{{L}})(?<!\b(?i:type|class|grade|group|element|category|division|level|mark|unit) [LX])", _cardinal),
+        (rf"(?i:\b({_DIVISIONS}))([ \t]+)(ii|iii|iv|vi{{1,3}}|ix|xi{{0,3}}|xi?v)\b(?!\.\p{{L}})", _cardinal),
         (rf"\b({_REGNAL}) ({_ROMAN})\b{_NOT_PRONOUN}(?!\.\p{{Lu}})", _regnal),
         (rf"\b({_ROMAN})(?:th)?([ -])(?=centur(?:y|ies)\b)",
          lambda match: english_ordinal(str(roman_value(match[1]))) + match[2] if match[1] else match.group()),
@@ -243,16 +142,16 @@ NAMES = (
     *rules(
         "abbreviation",
         (r"(?<!\S)(w/o|w/|c/o|b/c|n/a|N/A)(?=[\s\p{L}]|\Z)", lambda match: _SLASHES[match[1]] + ("" if match[1] != "w/" else " ")),
-        (rf"(?<=\b\p{{Lu}}[\p{{Ll}}\d]+(?:st|nd|rd|th)? )({'|'.join(_STREETS)})\.(?=[,;:]|\s+(?:\p{{Ll}}|\d|#|Apt)|\s*[\"”)]*\s*\Z)",
+        (rf"(?<=\b\p{{Lu}}[\p{{Ll}}\d]+(?:st|nd|rd|th|['’]s)? )({'|'.join(_STREETS)})\.(?=[,;:]|\s+(?:\p{{Ll}}|\d|#|Apt)|\s*[\"”)]*\s*\Z)",
          lambda match: _STREETS[match[1]]),
         (rf"(?<=\d+ (?:\p{{Lu}}\p{{Ll}}+ ){{1,2}})({'|'.join(_STREETS)})\.(?=\s+\p{{Lu}})", lambda match: _STREETS[match[1]] + "."),
-        (rf"\b({'|'.join(_TITLES)})\.(?=\s+[\p{{Lu}}“\"])", lambda match: _TITLES[match[1]]),
+        (rf"\b({'|'.join(_TITLES)})\.(?=\s+(?:(?:and|or|&)\s+(?:Mr|Mrs|Ms|Miss|Dr)\b|[\p{{Lu}}“\"]))", lambda match: _TITLES[match[1]]),
         (r"\b(Mr|Mrs|Ms|Dr)(?=\s\p{Lu}\p{Ll})", lambda match: _TITLES[match[1]]),
         (rf"\b({'|'.join(_NUMBERED)})\.\s?(?=\d)", lambda match: _NUMBERED[match[1]] + " "),
         (rf"(?<![\w.])({'|'.join(sorted(map(regex.escape, _WORDS), key=len, reverse=True))})\.(?=(\s+\p{{Lu}}|\s*[\"”)]*\s*\Z)?)(?=[\s,;:!?)\"”]|\Z)",
          lambda match: _WORDS[match[1]] + ("." if match[2] is not None and match[1] not in ("vs", "Jr", "Sr", "approx", "Co", "Inc", "Ltd") else "")),
-        (r"\be\.g\.", "for example"),
-        (r"\bi\.e\.", "that is"),
+        (r"\b(e|E)\.\s?g\.", lambda match: "For example" if match[1] == "E" else "for example"),
+        (r"\b(i|I)\.\s?e\.", lambda match: "That is" if match[1] == "I" else "that is"),
         (r"\ba\.k\.a\.", "also known as"),
         (r"\bvs\b", "versus"),
         (r"\bPh\.\s?D\.?", "P H D"),

@@ -45,7 +45,6 @@ def english_number(text: str) -> str:
     """Return a number with an optional decimal part, which is read digit by digit."""
     whole, _, decimals = text.partition(".")
     spoken = english_cardinal(whole)
-    decimals = decimals.rstrip("0")
     return f"{spoken} point {english_digits(decimals)}" if decimals else spoken
 
 

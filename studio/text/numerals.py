@@ -12,8 +12,9 @@ from functools import cache
 
 import regex
 
+from studio.text.abbreviations import abbreviation_rules
+from studio.text.addresses import address_rules
 from studio.text.language import Language
-from studio.text.number_words import roman_value
 from studio.text.rules import Rule, Step, apply_rules, rules
 
 
@@ -42,8 +43,9 @@ class _Words:
 _MAX_DIGITS = 15  # longer numbers are read digit by digit
 
 
-def _say(number: str, code: str, **options: str) -> str:
-    return str(_num2words()(int(number), lang=code, **options))
+def _say(number: str, code: str, **options: object) -> str:
+    spoken = str(_num2words()(int(number), lang=code, **options))
+    return spoken[:-1] + "é" if code == "it" and spoken.endswith("tre") and len(spoken) > len("tre") else spoken
 
 
 @cache
@@ -71,11 +73,12 @@ _TABLES = {
         "€ Euro Euro|$ Dollar Dollar|£ Pfund Pfund|CHF Franken Franken|EUR Euro Euro|USD Dollar Dollar",
         "km/h Kilometer_pro_Stunde|km Kilometer|m Meter|cm Zentimeter|mm Millimeter|kg Kilogramm|g Gramm|mg Milligramm"
         "|l Liter|ml Milliliter|t Tonnen|°C Grad_Celsius|° Grad|m² Quadratmeter|km² Quadratkilometer|m³ Kubikmeter"
-        "|GB Gigabyte|MB Megabyte|kWh Kilowattstunden|kW Kilowatt|W Watt|Hz Hertz|min Minuten|Std. Stunden|Mio. Millionen"
+        "|GB Gigabyte|MB Megabyte|kWh Kilowattstunden|kW Kilowatt|W Watt|Hz Hertz|min Minuten|h Stunden|s Sekunden|GHz Gigahertz|MHz Megahertz|TB Terabyte|mAh Milliamperestunden|V Volt|ha Hektar|Std. Stunden|Mio. Millionen"
         "|Mrd. Milliarden",
         clock=lambda hour, minute: f"{hour.replace('eins', 'ein')} Uhr{' ' + minute if minute else ''}",
         date=lambda day, month, year: f"{day} {month}{' ' + year if year else ''}",
-        ordinal_marks=r"\.(?=\s+(?:\p{Lu}|\p{Ll}))",
+        ordinal_marks=r"(?<!\A\s*\d+)\.(?=\s+\p{L})(?!\s+(?:Er|Sie|Es|Der|Die|Das|Dem|Den|Ich|Wir|Ihr|Ein|Eine|Dann|Und|Aber|Da|In|Im|Am|Wenn|Als|Auch"
+        r"|Dort|Hier|Mein|Was|Wer|Wie|Wo|So|Nun|Jetzt|Danach|Doch|Denn|Man|Kein|Keine|Diese|Dieser|Dieses|Nach|Vor|Mit|Bei|Nur|Noch)\b)",
     ),
     Language.FRENCH: _Words(
         "fr", "virgule", "moins", "à", "pour cent", "plus", "égale", "fois",
@@ -84,7 +87,7 @@ _TABLES = {
         "km/h kilomètres_heure|km kilomètres|m mètres|cm centimètres|mm millimètres|kg kilogrammes|g grammes"
         "|mg milligrammes|l litres|L litres|ml millilitres|t tonnes|°C degrés_Celsius|° degrés|m² mètres_carrés"
         "|km² kilomètres_carrés|m³ mètres_cubes|Go gigaoctets|Mo mégaoctets|kW kilowatts|kWh kilowattheures|W watts|Hz hertz"
-        "|min minutes",
+        "|min minutes|s secondes|GHz gigahertz|MHz mégahertz|To téraoctets|mAh milliampères_heure|V volts|ha hectares",
         clock=lambda hour, minute: f"{'une heure' if hour == 'un' else hour + ' heures'}{' ' + minute if minute else ''}",
         date=lambda day, month, year: f"{day} {month}{' ' + year if year else ''}",
         ordinal_marks=r"(?:er|re|ère|e|ème|ième|nd|nde)\b",
@@ -95,7 +98,8 @@ _TABLES = {
         "€ euro euros|$ dólar dólares|£ libra libras|EUR euro euros|USD dólar dólares",
         "km/h kilómetros_por_hora|km kilómetros|m metros|cm centímetros|mm milímetros|kg kilogramos|g gramos|mg miligramos"
         "|l litros|L litros|ml mililitros|t toneladas|°C grados_Celsius|° grados|m² metros_cuadrados"
-        "|km² kilómetros_cuadrados|m³ metros_cúbicos|GB gigabytes|MB megabytes|kW kilovatios|W vatios|Hz hercios|min minutos",
+        "|km² kilómetros_cuadrados|m³ metros_cúbicos|GB gigabytes|MB megabytes|kW kilovatios|W vatios|Hz hercios|min minutos|h horas"
+        "|s segundos|GHz gigahercios|MHz megahercios|TB terabytes|mAh miliamperios_hora|V voltios|ha hectáreas",
         clock=lambda hour, minute: f"{'una' if hour == 'uno' else hour}{' y ' + minute if minute else ''}",
         date=lambda day, month, year: f"{day} de {month}{' de ' + year if year else ''}",
         ordinal_marks=r"[ºª]|\.[ºª]",
@@ -107,10 +111,11 @@ _TABLES = {
         "€ euro euro|$ dollaro dollari|£ sterlina sterline|EUR euro euro|USD dollaro dollari",
         "km/h chilometri_all'ora|km chilometri|m metri|cm centimetri|mm millimetri|kg chilogrammi|g grammi|mg milligrammi"
         "|l litri|L litri|ml millilitri|t tonnellate|°C gradi_Celsius|° gradi|m² metri_quadrati|km² chilometri_quadrati"
-        "|m³ metri_cubi|GB gigabyte|MB megabyte|kW chilowatt|W watt|Hz hertz|min minuti",
+        "|m³ metri_cubi|GB gigabyte|MB megabyte|kW chilowatt|W watt|Hz hertz|min minuti|h ore"
+        "|s secondi|GHz gigahertz|MHz megahertz|TB terabyte|mAh milliampere_ora|V volt|ha ettari",
         clock=lambda hour, minute: f"{'una' if hour == 'uno' else hour}{' e ' + minute if minute else ''}",
         date=lambda day, month, year: f"{day} {month}{' ' + year if year else ''}",
-        ordinal_marks=r"[°ºª](?!C)(?=\s+\p{L})",
+        ordinal_marks=r"[°ºª](?!C)(?=\s+(?!(?:di|a|e|in|nord|sud|est|ovest)\b)\p{L})",
         hundredth_join=" e ",
     ),
     Language.RUSSIAN: _Words(
@@ -127,7 +132,7 @@ _TABLES = {
         "|тыс. тысяча тысячи тысяч",
         clock=lambda hour, minute: f"{hour} {minute or 'ноль ноль'}",
         date=lambda day, month, year: f"{day} {month}{' ' + year + ' года' if year else ''}",
-        ordinal_marks=r"-?(?:й|я|е|го|му|м|ый|ая|ое|ого)\b",
+        ordinal_marks=r"-?(?P<ending>[оыи]?й|а?я|о?е|о?го|о?му|о?м|ы?х)\b",
     ),
     Language.KOREAN: _Words(
         "ko", "점", "마이너스", "에서", "퍼센트", "더하기", "은", "곱하기",
@@ -146,6 +151,13 @@ _KOREAN_ONES = ["", "한", "두", "세", "네", "다섯", "여섯", "일곱", "�
 _KOREAN_TENS = ["", "열", "스물", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔"]
 
 
+# Gender and case by the ending of an ordinal: 3-й, 3-я, 3-е, 3-го, 3-му, 3-м, 20-х.
+_RUSSIAN_ORDINALS: dict[str, dict[str, object]] = {
+    "й": {"gender": "m"}, "я": {"gender": "f"}, "е": {"gender": "n"}, "го": {"case": "g"}, "му": {"case": "d"}, "м": {"case": "p"},
+    "х": {"case": "g", "plural": True},
+}  # fmt: skip
+
+
 def spell_out(text: str, language: Language, steps: list[Step]) -> str:
     """Return ``text``, which has been cleaned, with numbers and signs in words of ``language``."""
     return apply_rules(text, _rules(language), steps)
@@ -160,6 +172,7 @@ class _Numerals:
     """Words for the numbers of one language, and the rules that find them."""
 
     def __init__(self, language: Language) -> None:
+        self._language = language
         words = self._words = _TABLES[language]
         self._code = words.code
         self._point = words.point if words.code == "ko" else f" {words.point} "
@@ -260,6 +273,8 @@ class _Numerals:
         return self._words.clock(hour, self.cardinal(minute.lstrip("0")) if minute != "00" else "")
 
     def ordinal(self, match: regex.Match[str]) -> str:
+        if self._code == "ru":
+            return _say(match[1], self._code, to="ordinal", **_RUSSIAN_ORDINALS[match["ending"].lstrip("оыиа")])
         spoken = _say(match[1], self._code, to="ordinal")
         if self._code == "de":
             article = regex.search(r"(?i)\b(am|im|vom|zum|dem|den|des|der|die|das)\s+\Z", match.string[: match.start()])
@@ -283,14 +298,15 @@ class _Numerals:
         unit, sign = _alternatives(self._units), _alternatives(self._currencies)
         named_months = "|".join(months) if code != "ko" else "(?!)"
         of = {"es": r"\s+de\s+", "ru": r"\s+"}.get(code, r"\s+")
-        century = {
-            "fr": r"\b([IVXL]{1,6})e(?= siècle)",
-            "it": r"\b([IVXL]{1,6})(?= secolo)",
-            "es": r"(?<=\b[Ss]iglos? )([IVXL]{1,6})\b",
-        }
-        form = "cardinal" if code == "es" else "ordinal"
         return (
-            *(rules("Roman numeral", (century[code], lambda match: _say(str(roman_value(match[1])), code, to=form))) if code in century else ()),
+            *address_rules(_ADDRESS_SIGNS[code], self.cardinal, hashtag=_HASHTAGS[code]),
+            *abbreviation_rules(self._language, _say),
+            *rules(
+                "arithmetic",
+                (r"(?<=\d)\s[-−–]\s(?=\d[\d.,]*\s?=)", f" {'빼기' if code == 'ko' else words.minus} "),
+                (r"(?<![\d/.,])(\d{1,3})/(\d{1,3})(?![\d/])", lambda match: _part(match[1], match[2], code) or match.group()),
+                (r"(?<![\p{L}\d.,])(\d+)\s?x(?![\p{L}\d])(?!\s?\d)", lambda match: _times(match[1], code)),
+            ),
             *rules(
                 "date",
                 *(
@@ -304,7 +320,7 @@ class _Numerals:
                 ),
                 (r"(?<!\d)(?P<year>[12]\d{3})(?P<mark>[-/.])(?P<month>1[0-2]|0?[1-9])(?P=mark)(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)", self.date),
                 *([(r"(?<!\d)(1?\d)월", lambda match: _korean_month(match[1]) + "월")] if code == "ko" else []),
-                *([(r"(?<![\d.,])(1[1-9]\d{2})(?![\d.,]\d|\d|\s?[%€$])", lambda match: self.year(match[1]))] if code == "de" else []),
+                *([(r"(?<![\d.,])(?<!Nummer )(1[1-9]\d{2})(?![\d.,]\d|\d|\s?[%€$])", lambda match: self.year(match[1]))] if code == "de" else []),
                 *([(r"(?<![\d.,])([12]\d{3})(?:-?м|-?й|-?го)? (?=год[ау]?\b|г\.)", _russian_year)] if code == "ru" else []),
             ),
             *rules(
@@ -315,24 +331,25 @@ class _Numerals:
                     lambda match: words.clock(self.cardinal(match["hour"]), self.cardinal(match["late"]) if match["late"] else ""))] if code == "de" else []),
                 *([(r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4]) ?h(?![\p{L}\d])", lambda match: words.clock(self.cardinal(match["hour"]), ""))] if code == "fr" else []),
             ),
+            *rules("score", (r"(?<![\d:])(\d{1,3}):(\d{1,3})(?![\d:])", rf"\1 {_AGAINST[code]} \2")),
             *rules(
                 "money",
                 (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<sign>{sign})\s?(?P<amount>{number})(?!\d)", self.money),
                 (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<amount>{number})\s?(?P<sign>{sign})(?!\p{{L}})", self.money),
                 (r"(?<![\p{L}\d.,])(?P<amount>\d+[,.]00)(?= (?:[Ee]uros?|dollars|Dollar)\b)", lambda match: self.cardinal(match["amount"][:-3])),
             ),
+            *rules("ordinal", (rf"(?<![\p{{L}}\d.,])(\d{{1,4}})(?:{words.ordinal_marks})", self.ordinal)),
             *rules(
                 "unit",
                 (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<amount>{number})\s?%", self.percent),
                 (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<amount>{number})\s?(?P<unit>{unit})(?![\p{{Latin}}\p{{Cyrillic}}\d²³])", self.measure),
             ),
-            *rules("ordinal", (rf"(?<![\p{{L}}\d.,])(\d{{1,4}})(?:{words.ordinal_marks})", self.ordinal)),
-            *(rules("ordinal", (r"(?<!\d)(\d+)번째", lambda match: _say(match[1], code, to="ordinal"))) if code == "ko" else ()),
-            *(rules("number", (rf"(?<![\d.,])([1-9]\d?)\s?(?=(?:{_KOREAN_COUNTERS}))", lambda match: _native(match[1]) + " ")) if code == "ko" else ()),
             *rules(
                 "range",
                 (r"(?<=\d)\s?[–~～]\s?(?=\d)|(?<![\d-]\d{0,6})(?<=\d)-(?=\d+(?![\d-]))|(?<=\d)-(?=\d+(?![\d-]))(?<!-\d+-)", f" {words.to} " if code != "ko" else "에서 "),
             ),
+            *(rules("ordinal", (r"(?<!\d)(\d+)번째", lambda match: _say(match[1], code, to="ordinal"))) if code == "ko" else ()),
+            *(rules("number", (rf"(?<![\d.,])([1-9]\d?)\s?(?=(?:{_KOREAN_COUNTERS}))", lambda match: _native(match[1]) + " ")) if code == "ko" else ()),
             *rules(
                 "number",
                 (r"\+\d[\d ()./-]{5,18}\d|(?<![\d.,])0\d[\d /-]{5,14}\d", lambda match: ("plus " if match.group()[0] == "+" and code == "de" else "") + ", ".join(_fraction(each, code) for each in regex.findall(r"\d+", match.group()))),
@@ -341,7 +358,9 @@ class _Numerals:
                 (r"(?<=[\d\p{L}])\s?=\s?(?=[\d\p{L}])", f" {words.equals} "),
                 (r"(?<=\d)\s?[×x*]\s?(?=\d)", f" {words.times} "),
                 (r"(?<![\p{L}\d.,])[-−](?=\d)", f"{words.minus} "),
+                *([(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?!\d|\.\d)", lambda match: self.cardinal(match.group()))] if words.comma_is_decimal else []),
                 (r"(?<![\d.,])\d+(?:\.\d+){2,}(?![\d.])", lambda match: f" {'점' if code == 'ko' else _point(code)} ".join(self.cardinal(each) for each in match.group().split("."))),
+                (r"(?<=[\p{Latin}\p{Cyrillic}])(?=\d)|(?<=\d)(?=[\p{Latin}\p{Cyrillic}])(?!er\b)", " "),
                 (number, lambda match: self.amount(match.group())),
                 (r"\d+", lambda match: self.cardinal(match.group())),
                 (r"(?<=\p{L})(?=\p{Nd})|(?<=\p{Nd})(?=\p{L})", " "),
@@ -406,6 +425,63 @@ def _russian_year(match: regex.Match[str]) -> str:
     return _say(match[1], "ru", to="ordinal", case=case) + " "
 
 
+_AGAINST = {"de": "zu", "fr": "à", "es": "a", "it": "a", "ru": "", "ko": "대"}
+_HASHTAGS = {
+    "de": "Hashtag",
+    "fr": "hashtag",
+    "es": "hashtag",
+    "it": "hashtag",
+    "ru": "хештег",
+    "ko": "해시태그",
+    "ja": "ハッシュタグ",
+}
+_SIGNS_OF_ADDRESSES = ".@/-_:?="
+_ADDRESS_SIGNS = {
+    code: dict(zip(_SIGNS_OF_ADDRESSES, names.split("|"), strict=True))
+    for code, names in {
+        "de": "Punkt|at|Schrägstrich|Bindestrich|Unterstrich|Doppelpunkt|Fragezeichen|gleich",
+        "fr": "point|arobase|barre oblique|tiret|tiret bas|deux points|point d'interrogation|égale",
+        "es": "punto|arroba|barra|guion|guion bajo|dos puntos|signo de interrogación|igual",
+        "it": "punto|chiocciola|barra|trattino|trattino basso|due punti|punto interrogativo|uguale",
+        "ru": "точка|собака|слэш|дефис|подчёркивание|двоеточие|вопросительный знак|равно",
+        "ko": "점|골뱅이|슬래시|하이픈|밑줄|콜론|물음표|등호",
+        "ja": "ドット|アットマーク|スラッシュ|ハイフン|アンダーバー|コロン|クエスチョンマーク|イコール",
+    }.items()
+}
+_HALVES = {
+    "de": {"2": "halb"}, "fr": {"2": "demi", "3": "tiers", "4": "quart"}, "es": {"2": "medio", "3": "tercio"}, "it": {"2": "mezzo"},
+}  # fmt: skip
+_MAX_PART = 20
+
+
+def _part(over: str, under: str, code: str) -> str | None:
+    """Return a fraction below one in words; None if the numbers are no usual fraction."""
+    if not 0 < int(over) < int(under) or (int(under) > _MAX_PART and under != "100"):
+        return None
+    if code == "ko":
+        return f"{_say(under, code)}분의 {_say(over, code)}"
+    if code == "ru":
+        form: dict[str, object] = {"gender": "f"} if over == "1" else {"case": "g", "plural": True}
+        return f"{_say(over, code, gender='f')} {_say(under, code, to='ordinal', **form)}"
+    name = _HALVES[code].get(under)
+    if name is None:
+        name = _say(under, code, to="ordinal")
+        name = name.capitalize() + "l" if code == "de" else name
+    count = (
+        "ein" if code == "de" and over == "1" else "un" if code in ("es", "it") and over == "1" else _say(over, code)
+    )
+    if over != "1" and code != "de":
+        name = name[:-1] + "i" if code == "it" else name if name.endswith("s") else name + "s"
+    return f"{count} {name}"
+
+
+def _times(digits: str, code: str) -> str:
+    spoken = {"es": {"1": "una"}, "it": {"1": "una"}, "fr": {"1": "une"}, "de": {"1": "ein"}}.get(code, {}).get(
+        digits
+    ) or _say(digits, code)
+    return spoken + {"de": "mal", "fr": " fois", "es": " veces", "it": " volte", "ru": " раза", "ko": "배"}[code]
+
+
 _POWERS = {
     "de": " hoch {}", "fr": " puissance {}", "es": " elevado a {}", "it": " alla {}", "ru": " в степени {}",
     "ko": "의 {}제곱", "ja": "の{}乗",
@@ -435,8 +511,11 @@ def _japanese_number(number: str) -> str:
     return _japanese_cardinal(whole) + (f"点{_japanese_digits(decimals)}" if decimals else "")
 
 
-_JAPANESE = rules(
+_JAPANESE = (*address_rules(_ADDRESS_SIGNS["ja"], _japanese_digits, hashtag=_HASHTAGS["ja"], separator=""), *rules(
     "number",
+    (r"(?<=\d)\s[-−–]\s(?=\d+\s?=)", "引く"),
+    (r"(?<![\d/.,])(\d{1,3})/(\d{1,3})(?![\d/])", lambda match: f"{_japanese_cardinal(match[2])}分の{_japanese_cardinal(match[1])}"),
+    (r"(?<![A-Za-z\d.])(\d+)\s?x(?![A-Za-z\d])", r"\1倍"),
     (_POWER, lambda match: _power(match, "ja")),
     (r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
     (r"(?<!\d)(\d+(?:\.\d+)?)\s?(?:%|％)", r"\1パーセント"),
@@ -468,4 +547,4 @@ _JAPANESE = rules(
     (r"(?<=[A-Za-z])-(?=\d)", " "),
     (r"\d+(?:\.\d+)?", lambda match: _japanese_number(match.group())),
     (r"[\^*_#~～<>|{}\\=`]+", " "),
-)  # fmt: skip
+))  # fmt: skip

@@ -53,7 +53,7 @@ CLEANED = {
     "an exam-\nple of a well-\nknown fact": "an example of a well-known fact",
     "wait--no": "wait—no",
     # Emoji.
-    "Great 😀👍🏽! I <3 you :-) ok": "Great ! I  you  ok",
+    "Great 😀👍🏽! I <3 you :-) ok": "Great! I  you  ok",
 }
 
 
