@@ -807,6 +807,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>文本</translation>
     </message>
     <message>
+        <source>ID</source>
+        <translation>编号</translation>
+    </message>
+    <message>
         <source>Character</source>
         <translation>角色</translation>
     </message>
@@ -5120,6 +5124,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用 --voice 指定录音或音色名称。</translation>
     </message>
     <message>
+        <source>Give it the name of {known}.</source>
+        <translation>请把它改成 {known} 的名称。</translation>
+    </message>
+    <message>
         <source>Give the model it was stored with: --model.</source>
         <translation>请用 --model 指定存储该音色时所用的模型。</translation>
     </message>
@@ -5140,8 +5148,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请安装该模型，或更正名称或文件夹。`timbre models list` 可列出模型。</translation>
     </message>
     <message>
+        <source>It is not clear which file of the project {file} replaces.</source>
+        <translation>无法确定 {file} 要替换项目中的哪个文件。</translation>
+    </message>
+    <message>
         <source>Longer than its slot in the video. Speak &gt; Fit all to slots… shortens takes.</source>
         <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
+    </message>
+    <message>
+        <source>Name the file: timbre update PROJECT FILE.</source>
+        <translation>请写明文件：timbre update PROJECT FILE。</translation>
     </message>
     <message>
         <source>No voice is given.{known}</source>
@@ -5978,6 +5994,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{program} Alternatively: {command}.</source>
         <translation>{program}也可以：{command}。</translation>
+    </message>
+    <message>
+        <source>{project} was imported from {count} known files.</source>
+        <translation>{project} 记录了 {count} 个导入的文件。</translation>
     </message>
     <message>
         <source>{seconds:.1f} s: {problem}</source>

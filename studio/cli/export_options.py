@@ -78,19 +78,23 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
 def _add_script_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("script", "how to read texts, tables and documents")
     group.add_argument(
-        "--split",
-        type=SplitMode,
-        default=SplitMode.SENTENCE,
-        metavar="sentence|paragraph",
-        help="how to split a text into lines (default sentence)",
-    )
-    group.add_argument(
         "--cast",
         action="append",
         default=[],
         type=pair,
         metavar="NAME=VOICE",
         help="voice of a character or of an unknown voice name; may be repeated",
+    )
+    add_reading_options(group, split_default="sentence", cues_default="skip")
+
+
+def add_reading_options(group: argparse._ActionsContainer, *, split_default: str, cues_default: str) -> None:
+    """Add the options for reading a file. The defaults are named in the help; their values are None."""
+    group.add_argument(
+        "--split",
+        type=SplitMode,
+        metavar="sentence|paragraph",
+        help=f"how to split a text into lines (default {split_default})",
     )
     group.add_argument(
         "--column",
@@ -110,8 +114,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--sound-cues",
         choices=("skip", "speak"),
-        default="skip",
-        help="whether sounds and songs of subtitles, such as [door slams], are spoken (default skip)",
+        help=f"whether sounds and songs of subtitles, such as [door slams], are spoken (default {cues_default})",
     )
 
 

@@ -31,8 +31,8 @@ from studio.project.dubbing import faster_style
 from studio.project.fingerprint import map_voice_keys
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.columns import Field
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, read_file
-from studio.project.importing.tables import Table, choose_mapping
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, ScriptFile, read_file
+from studio.project.importing.tables import ColumnMapping, Table, choose_mapping
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import final_request, has_reading, synthesis_request
@@ -72,6 +72,14 @@ class OpenScript:
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
     file = read_file(arguments.script, arguments.encoding)
+    imported = file.script(import_options(arguments, file, ImportOptions()))
+    cast = {name_key(name): CastMember(voice) for name, voice in arguments.cast}
+    voices = LibraryNames([*(voice for _, voice in arguments.cast), *(voice.name for voice in library.voices())])
+    return replace(imported, lines=cast_lines(imported.lines, cast, voices))
+
+
+def import_options(arguments: argparse.Namespace, file: ScriptFile, options: ImportOptions) -> ImportOptions:
+    """Return ``options`` with those of the command line. Raise ``UnusableSetting``."""
     wanted = next((name for field, name in reversed(arguments.column) if field is None), None)
     if wanted is not None and wanted not in file.tables:
         raise UnusableSetting(
@@ -81,21 +89,25 @@ def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScr
             sheet=wanted,
             known=list(file.tables) or "",
         )
-    options = ImportOptions(arguments.split, speaks_notes=arguments.sound_cues == "speak", sheet=wanted)
+    options = replace(
+        options,
+        breaks=arguments.split or options.breaks,
+        speaks_notes=arguments.sound_cues == "speak" if arguments.sound_cues else options.speaks_notes,
+        sheet=wanted or options.sheet,
+    )
     columns = [(field, name) for field, name in arguments.column if field is not None]
     sheet = file.sheet(options)
     if columns and sheet is not None:
-        options = replace(options, mapping=_mapping(file.tables[sheet], columns))
-    imported = file.script(options)
-    cast = {name_key(name): CastMember(voice) for name, voice in arguments.cast}
-    voices = LibraryNames([*(voice for _, voice in arguments.cast), *(voice.name for voice in library.voices())])
-    return replace(imported, lines=cast_lines(imported.lines, cast, voices))
+        options = replace(
+            options, mapping=_mapping(file.tables[sheet].named(options.has_names), columns, options.mapping)
+        )
+    return options
 
 
-def _mapping(table: Table, columns: Sequence[tuple[Field, str]]) -> dict[Field, int]:
-    """Return the mapping of ``table`` with the names of ``columns``; a field with an empty name has no column."""
+def _mapping(table: Table, columns: Sequence[tuple[Field, str]], known: ColumnMapping | None) -> dict[Field, int]:
+    """Return the ``known`` or recognised mapping with the names of ``columns``; an empty name removes a field."""
     places = {name.casefold(): at for at, name in enumerate(table.columns)}
-    mapping = choose_mapping(table)
+    mapping = dict(choose_mapping(table) if known is None else known)
     for field, name in columns:
         mapping.pop(field, None)
         if not name:

@@ -1,4 +1,4 @@
-"""Metadata of a project: title and author, cast, and the columns of an imported table."""
+"""Metadata of a project: title and author, cast, and the files that were imported."""
 
 from __future__ import annotations
 
@@ -19,6 +19,34 @@ class CastMember:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportSource:
+    """A file from which lines of a project were imported, and the choices of its import.
+
+    Attributes:
+        path: The absolute path of the file.
+        digest: The hash of its content at the last import or update.
+        sheet: The name of the sheet, or None for a file without sheets.
+        columns: The names of the columns of a table, by field.
+        has_names: Whether the first row of the table contains titles, or None for other files.
+        breaks: Where text was split.
+        finds_speakers: Whether names before colons are speakers.
+        speaks_notes: Whether notes and sounds are spoken.
+        rows: Checksums of all rows, with which rows that were removed from the project are recognised.
+    """
+
+    id: str
+    path: str
+    digest: str = ""
+    sheet: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    has_names: bool | None = None
+    breaks: str = ""
+    finds_speakers: bool | None = None
+    speaks_notes: bool = False
+    rows: tuple[int, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectDetails:
     """Metadata of a project.
 
@@ -32,6 +60,7 @@ class ProjectDetails:
         guide_track: Path of the video or audio file that a dubbing follows.
         checks: Settings of the project for checks of takes.
         quality: Quality of new takes of lines that have none of their own.
+        sources: Files from which lines were imported.
     """
 
     title: str = ""
@@ -43,3 +72,4 @@ class ProjectDetails:
     guide_track: str | None = None
     checks: ProjectCheckPolicy = ProjectCheckPolicy()
     quality: Quality = Quality.EXACT
+    sources: tuple[ImportSource, ...] = ()

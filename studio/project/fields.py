@@ -76,6 +76,12 @@ class Fields:
         value = self._values.get(key, default)
         return bool(value) if isinstance(value, int) else self.replace(key, default)
 
+    def optional_truth(self, key: str) -> bool | None:
+        return None if self._values.get(key) is None else self.truth(key, default=False)
+
+    def has(self, key: str) -> bool:
+        return key in self._values
+
     def moment(self, key: str, default: datetime) -> datetime:
         """Return a time in UTC. A value without a time zone is assumed to be in UTC."""
         try:

@@ -76,6 +76,25 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class LineOrigin:
+    """The row of an imported file from which a line was made. Updates from the file find the line with it.
+
+    Attributes:
+        source: The id of the file among the sources of the project.
+        position: The place of the row among the lines of the file, or -1 for the heading above removed lines.
+        key: The ID or file name of the row; empty if the file has none.
+        values: The fields of the line as they were imported, before it was cast and edited.
+        is_removed: Whether the file no longer contains the row.
+    """
+
+    source: str = ""
+    position: int = 0
+    key: str = ""
+    values: Mapping[str, object] = field(default_factory=dict)
+    is_removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of the script. It is immutable: an edited line is a new value with the same ``id``.
 
@@ -95,6 +114,7 @@ class Line:
         gain_db: The change of volume in decibels.
         fade_in_seconds, fade_out_seconds: The lengths of the fades at the start and at the end.
         columns: The cells of the imported table, by column name.
+        origin: The row of the imported file, or None for a line that was written here.
     """
 
     id: str
@@ -118,6 +138,7 @@ class Line:
     fade_out_seconds: float = 0.0
     columns: Mapping[str, str] = field(default_factory=dict)
     quality: Quality | None = None
+    origin: LineOrigin | None = None
 
     def __post_init__(self) -> None:
         _require(_SPEED, self.speed, MIN_SPEED, MAX_SPEED)

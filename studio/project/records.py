@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, replace
 from dataclasses import fields as fields_of
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from studio.errors import BadPronunciation
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.check_records import check_from, check_json, policy_from, policy_values
-from studio.project.details import CastMember, ProjectDetails
+from studio.project.details import CastMember, ImportSource, ProjectDetails
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fields import Fields, Row
 from studio.project.lines import (
@@ -27,6 +27,7 @@ from studio.project.lines import (
     MAX_SEED,
     Heading,
     Line,
+    LineOrigin,
     LineStyle,
     Slot,
 )
@@ -37,6 +38,7 @@ _MAX_SAMPLE_RATE = 1_000_000
 _BYTES_PER_SAMPLE = 4
 _MAX_SECONDS = 1e7  # four months
 _MAX_NUMBER = 1_000_000_000
+_MAX_CHECKSUM = 2**32 - 1
 _NUM_FIGURES = len(fields_of(NetworkFigures))
 _MIN_SHARE = 0.001
 _Default = TypeVar("_Default")
@@ -45,7 +47,7 @@ _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _LINE_DETAILS = frozenset(
     (
         "character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds",
-        "columns", "quality",
+        "columns", "quality", "origin",
     )
 )  # fmt: skip
 # ``asdict`` of a whole line would copy every value, which takes most of the time of a large import.
@@ -68,8 +70,26 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
         fade_out_seconds=line.fade_out_seconds or None,
         columns=dict(line.columns) or None,
         quality=line.quality and line.quality.value,
+        origin=None if line.origin is None else _origin_values(line, line.origin),
     )
     return row
+
+
+def _origin_values(line: Line, origin: LineOrigin) -> dict[str, object]:
+    """Return the row of the file, with those imported values that differ from the line's."""
+    values = {name: value for name, value in origin.values.items() if getattr(line, name) != value}
+    if (style := values.pop("style", None)) is not None:
+        values |= {name: getattr(style, name) for name in _STYLE_COLUMNS}
+    if "slot" in values:
+        slot = values["slot"]
+        values["slot"] = astuple(slot) if isinstance(slot, Slot) else []
+    return {
+        "source": origin.source,
+        "position": origin.position,
+        **({"key": origin.key} if origin.key else {}),
+        **({"values": values} if values else {}),
+        **({"is_removed": True} if origin.is_removed else {}),
+    }
 
 
 def _details(**values: object) -> str:
@@ -84,28 +104,53 @@ def line_from(row: Row, replaced: list[str]) -> Line:
     """
     fields = Fields(dict(row), "lines", replaced)
     details = fields.json_object("details") or Fields({}, "lines.details", replaced)
+    imported = _imported_from(fields, details)
+    origin = details.object("origin")
     return Line(
         id=fields.required_text("id"),
-        text=fields.text("text"),
-        voice=fields.optional_text("voice"),
-        style=_style_from(fields),
-        speed=fields.number("speed", MIN_SPEED, MAX_SPEED, 1.0),
         seed=fields.whole("seed", 0, MAX_SEED, None),
         sampling=_sampling_from(fields.json_object("sampling")),
-        pause_after_seconds=fields.number("pause_after_seconds", 0.0, MAX_PAUSE_SECONDS, DEFAULT_PAUSE_SECONDS),
         is_locked=fields.truth("is_locked", default=False),
         chosen_take=fields.optional_text("chosen_take"),
-        file_name=fields.optional_text("file_name"),
-        character=details.optional_text("character"),
-        heading=Heading(details.whole("heading", 0, max(Heading), 0)),
-        is_spoken=details.truth("is_spoken", default=True),
-        note=details.text("note"),
-        slot=_slot_from(details),
         gain_db=details.number("gain_db", MIN_GAIN_DB, MAX_GAIN_DB, 0.0),
         fade_in_seconds=details.number("fade_in_seconds", 0.0, MAX_FADE_SECONDS, 0.0),
         fade_out_seconds=details.number("fade_out_seconds", 0.0, MAX_FADE_SECONDS, 0.0),
         columns=details.texts("columns"),
         quality=_quality_from(details, None),
+        origin=None if origin is None else _origin_from(origin, imported),
+        **imported,
+    )
+
+
+def _imported_from(fields: Fields, details: Fields) -> dict[str, Any]:
+    """Return the values that an import sets."""
+    return {
+        "text": fields.text("text"),
+        "voice": fields.optional_text("voice"),
+        "style": _style_from(fields),
+        "speed": fields.number("speed", MIN_SPEED, MAX_SPEED, 1.0),
+        "pause_after_seconds": fields.number("pause_after_seconds", 0.0, MAX_PAUSE_SECONDS, DEFAULT_PAUSE_SECONDS),
+        "file_name": fields.optional_text("file_name"),
+        "character": details.optional_text("character"),
+        "heading": Heading(details.whole("heading", 0, max(Heading), 0)),
+        "is_spoken": details.truth("is_spoken", default=True),
+        "note": details.text("note"),
+        "slot": _slot_from(details),
+    }
+
+
+def _origin_from(fields: Fields, imported: Mapping[str, object]) -> LineOrigin:
+    """Return the origin of a line whose present values are ``imported``."""
+    values = dict(imported)
+    if (stored := fields.object("values")) is not None:
+        former = _imported_from(stored, stored)
+        values |= {name: value for name, value in former.items() if stored.has("preset" if name == "style" else name)}
+    return LineOrigin(
+        source=fields.text("source"),
+        position=fields.whole("position", -1, _MAX_NUMBER, 0),
+        key=fields.text("key"),
+        values=values,
+        is_removed=fields.truth("is_removed", default=False),
     )
 
 
@@ -185,6 +230,7 @@ def project_row(details: ProjectDetails) -> dict[str, Any]:
         guide_track=details.guide_track,
         checks=policy_values(details.checks) or None,
         quality=None if details.quality is Quality.EXACT else details.quality.value,
+        sources=[asdict(source) for source in details.sources] or None,
     )
     return {"details": text, "cover": details.cover}
 
@@ -205,6 +251,22 @@ def project_details_from(row: Row, replaced: list[str]) -> ProjectDetails:
         guide_track=details.optional_text("guide_track"),
         checks=policy_from(details.object("checks")),
         quality=_quality_from(details, Quality.EXACT),
+        sources=tuple(map(_source_from, details.object_list("sources"))),
+    )
+
+
+def _source_from(fields: Fields) -> ImportSource:
+    return ImportSource(
+        id=fields.text("id"),
+        path=fields.text("path"),
+        digest=fields.text("digest"),
+        sheet=fields.optional_text("sheet"),
+        columns=fields.texts("columns"),
+        has_names=fields.optional_truth("has_names"),
+        breaks=fields.text("breaks"),
+        finds_speakers=fields.optional_truth("finds_speakers"),
+        speaks_notes=fields.truth("speaks_notes", default=False),
+        rows=fields.whole_list("rows", _MAX_CHECKSUM),
     )
 
 

@@ -13,7 +13,7 @@ from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
 from studio.project.check_records import policy_from, policy_values
-from studio.project.details import CastMember, ProjectDetails
+from studio.project.details import CastMember, ImportSource, ProjectDetails
 from studio.project.dictionary import (
     DictionaryEntry,
     PronunciationDictionary,
@@ -21,7 +21,7 @@ from studio.project.dictionary import (
     save_global_dictionary,
 )
 from studio.project.fields import Fields
-from studio.project.lines import Heading, Line, LineStyle, Slot
+from studio.project.lines import Heading, Line, LineOrigin, LineStyle, Slot
 from studio.project.project import Project
 from studio.project.takes import Take
 from studio.take_checks.policy import CheckMode, ProjectCheckPolicy
@@ -45,6 +45,20 @@ DETAILS = full(
         guide_track="/videos/harbour.mp4",
         checks=ProjectCheckPolicy(CheckMode.RETRY, 3, Strictness.STRICT, "SenseVoiceSmall"),
         quality=Quality.FAST,
+        sources=(
+            ImportSource(
+                id="file",
+                path="/scripts/lines.xlsx",
+                digest="ab12",
+                sheet="Lines",
+                columns={"id": "ID", "text": "文本"},
+                has_names=True,
+                breaks="paragraph",
+                finds_speakers=False,
+                speaks_notes=True,
+                rows=(0, 2**32 - 1),
+            ),
+        ),
     ),
     besides=STYLE_FIELDS,
 )
@@ -108,6 +122,25 @@ LINE = full(
         fade_out_seconds=0.5,
         columns={"ID": "d0001", "备注": "慢"},
         quality=Quality.DRAFT,
+        origin=LineOrigin(
+            source="file",
+            position=7,
+            key="d0001",
+            values={
+                "text": "Hello!",
+                "voice": None,
+                "style": INSTRUCTION,
+                "speed": 1.0,
+                "pause_after_seconds": 1.0,
+                "file_name": None,
+                "character": "Tom",
+                "heading": Heading.NONE,
+                "is_spoken": True,
+                "note": "",
+                "slot": None,
+            },
+            is_removed=True,
+        ),
     ),
     besides=STYLE_FIELDS,
 )

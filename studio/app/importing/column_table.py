@@ -18,6 +18,7 @@ _CONTEXT = "ColumnTable"
 _UNUSED = QT_TRANSLATE_NOOP("ColumnTable", "Not used")
 _FIELDS = {
     Field.TEXT: QT_TRANSLATE_NOOP("ColumnTable", "Text"),
+    Field.ID: QT_TRANSLATE_NOOP("ColumnTable", "ID"),
     Field.CHARACTER: QT_TRANSLATE_NOOP("ColumnTable", "Character"),
     Field.VOICE: QT_TRANSLATE_NOOP("ColumnTable", "Voice"),
     Field.STYLE: QT_TRANSLATE_NOOP("ColumnTable", "Style"),

@@ -63,7 +63,7 @@ def lines_from(mime: QMimeData) -> list[Line] | None:
 
 
 def _copy(line: Line) -> Line:
-    return replace(line, id=new_id(), chosen_take=None, is_locked=False)
+    return replace(line, id=new_id(), chosen_take=None, is_locked=False, origin=None)
 
 
 def _lines_of_records(content: bytes) -> list[Line]:

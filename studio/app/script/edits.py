@@ -17,7 +17,7 @@ def copy_line_settings(line: Line | None, text: str = "") -> Line:
     """Return a new line with the voice and settings of ``line``."""
     if line is None:
         return Line(id=new_id(), text=text)
-    return replace(line, id=new_id(), text=text, chosen_take=None, is_locked=False, file_name=None)
+    return replace(line, id=new_id(), text=text, chosen_take=None, is_locked=False, file_name=None, origin=None)
 
 
 def insert_texts(script: Script, index: int, texts: Sequence[str]) -> InsertLines:

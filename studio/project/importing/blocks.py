@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import regex
 
 from studio.messages import Message
+from studio.project.details import ImportSource
 from studio.project.lines import Heading, Line, new_id
 from studio.project.splitting import SplitMode, split_text, unwrap
 
@@ -74,6 +75,7 @@ class ImportedScript:
         cover: Cover image, JPEG or PNG.
         columns: Names of the columns of a table.
         notices: What was left out or guessed.
+        source: The file, with which the project can be updated.
     """
 
     lines: tuple[Line, ...]
@@ -82,6 +84,7 @@ class ImportedScript:
     cover: bytes | None = None
     columns: tuple[str, ...] = ()
     notices: tuple[Message, ...] = ()
+    source: ImportSource | None = None
 
 
 SCENE_LEVEL = 9  # of headings that are not in the contents of a book

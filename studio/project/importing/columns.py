@@ -9,9 +9,10 @@ import regex
 
 
 class Field(Enum):
-    """Meanings of table columns."""
+    """Meanings of table columns. An ID is a different text in each row."""
 
     TEXT = "text"
+    ID = "id"
     CHARACTER = "character"
     VOICE = "voice"
     STYLE = "style"
@@ -46,6 +47,7 @@ _KEY_WORDS = (
     " timecode version type 编号 序号 时长 时间 日期 状态 场景 序列 键 字数"
 )
 _KEYS = frozenset(_KEY_WORDS.split(" "))
+_IDS = frozenset({"id", "ids", "key", "guid", "uuid", "uid", "编号", "键"})
 # A column called "name" contains characters if another column contains files, else it contains files.
 _AMBIGUOUS = ("name", "名称", "名字")
 _NOT_IN_NAMES = regex.compile(r"[\s_\-()\[\].:：]+")
@@ -154,6 +156,15 @@ def _begins_with_titles(rows: Sequence[Sequence[str]]) -> bool:
         if are_keys or all(_ENDS_SENTENCE.search(cell) for cell in cells):
             return True
     return False
+
+
+def find_ids(columns: Sequence[str], rows: Sequence[Sequence[str]], used: Collection[int]) -> int | None:
+    """Return the column whose title names an ID and whose cells all differ, or None."""
+    for at, title in enumerate(columns):
+        cells = [row[at] for row in rows if row[at]]
+        if at not in used and cells and _last_word(title) in _IDS and len(set(cells)) == len(cells):
+            return at
+    return None
 
 
 def find_text(rows: Sequence[Sequence[str]], num_columns: int, used: Collection[int]) -> int | None:

@@ -17,8 +17,8 @@ from studio import paths
 from studio.errors import StudioError, UnreadableScript
 from studio.messages import Message, message
 from studio.project.importing.blocks import ImportedScript
-from studio.project.importing.columns import Field, find_text, find_titles, guess_mapping
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id, sanitize
+from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineOrigin, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
 from studio.text.styles import STYLES_FILE, Preset, load_styles
 
@@ -227,7 +227,8 @@ def choose_mapping(table: Table) -> dict[Field, int]:
         text = find_text(table.rows, len(table.columns), found.values())
         if text is not None:
             found[Field.TEXT] = text
-    return found
+    ids = find_ids(table.columns, table.rows, found.values()) if table.has_names else None
+    return found if ids is None else found | {Field.ID: ids}
 
 
 def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedScript:
@@ -283,6 +284,7 @@ def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:
         file_name=_file_name(cells.get(Field.FILE_NAME, "")),
         note=cells.get(Field.NOTE, ""),
         columns=columns,
+        origin=LineOrigin(key=cells[Field.ID]) if cells.get(Field.ID) else None,
     )
 
 
