@@ -56,9 +56,11 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     voices = LibraryNames(voice.name for voice in command_context.open_library().voices())
     with Project.open(arguments.project, paths.data_folder() / "drafts") as project:
         path = arguments.file or _imported_file(project, arguments.project)
-        file, source = read_file(path, arguments.encoding), find_source(project.script, path)
+        source = find_source(project.script, path)
+        encoding = arguments.encoding or (None if source is None else source.encoding)
+        file = read_file(path, encoding)
         former = ImportOptions() if source is None else options_of(source, file)
-        imported = read_update(path, file, source, import_options(arguments, file, former))
+        imported = read_update(path, file, source, import_options(arguments, file, former), encoding=encoding)
         update = plan_update(project.script, imported, voices)
         if not arguments.dry_run:
             project.apply(update.change(f"Removed from {path.name}", deletes=arguments.delete_removed))

@@ -31,6 +31,9 @@ class ImportSource:
         breaks: Where text was split.
         finds_speakers: Whether names before colons are speakers.
         speaks_notes: Whether notes and sounds are spoken.
+        left_out: The titles of the sections of a document that were left out.
+        chapter_level: The headings of a document up to this level begin chapters; None to infer it.
+        encoding: The encoding of a text, or None to guess it.
         rows: Checksums of all rows, with which rows that were removed from the project are recognised.
     """
 
@@ -43,6 +46,9 @@ class ImportSource:
     breaks: str = ""
     finds_speakers: bool | None = None
     speaks_notes: bool = False
+    left_out: tuple[str, ...] = ()
+    chapter_level: int | None = None
+    encoding: str | None = None
     rows: tuple[int, ...] = field(default=(), repr=False)
 
 

@@ -266,6 +266,9 @@ def _source_from(fields: Fields) -> ImportSource:
         breaks=fields.text("breaks"),
         finds_speakers=fields.optional_truth("finds_speakers"),
         speaks_notes=fields.truth("speaks_notes", default=False),
+        left_out=fields.text_list("left_out"),
+        chapter_level=fields.whole("chapter_level", 0, _MAX_NUMBER, None),
+        encoding=fields.optional_text("encoding"),
         rows=fields.whole_list("rows", _MAX_CHECKSUM),
     )
 

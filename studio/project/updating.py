@@ -169,9 +169,12 @@ def find_source(script: Script, path: Path) -> ImportSource | None:
     return same[0] if same else None
 
 
-def read_update(path: Path, file: ScriptFile, source: ImportSource | None, options: ImportOptions) -> ImportedScript:
+def read_update(
+    path: Path, file: ScriptFile, source: ImportSource | None, options: ImportOptions, *, encoding: str | None = None
+) -> ImportedScript:
     """Return the content of ``file``, read from ``path``, as the new version of ``source``. Raise ``UnreadableScript``."""
-    return with_source(file.script(options), path, file, options, source_id="" if source is None else source.id)
+    source_id = "" if source is None else source.id
+    return with_source(file.script(options), path, file, options, encoding=encoding, source_id=source_id)
 
 
 def plan_update(script: Script, imported: ImportedScript, voices: LibraryNames) -> ScriptUpdate:

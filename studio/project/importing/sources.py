@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.project.details import ImportSource
-from studio.project.importing.blocks import ImportedScript
+from studio.project.importing.blocks import ImportedScript, Section, sections_of_blocks
 from studio.project.importing.columns import Field
 from studio.project.importing.script_file import ImportOptions, ScriptFile
 from studio.project.importing.tables import choose_mapping
@@ -29,11 +29,18 @@ def digest_of(path: Path) -> str:
 
 
 def with_source(
-    imported: ImportedScript, path: Path, file: ScriptFile, options: ImportOptions, *, source_id: str = ""
+    imported: ImportedScript,
+    path: Path,
+    file: ScriptFile,
+    options: ImportOptions,
+    *,
+    encoding: str | None = None,
+    source_id: str = "",
 ) -> ImportedScript:
     """Return ``imported``, which was read from ``path``, with its source, and its lines with their rows.
 
-    ``source_id`` is that of the source that is updated. Raise ``OSError``.
+    ``encoding`` is that of a text, if it was chosen, and ``source_id`` that of the source that is updated. Raise
+    ``OSError``.
     """
     source_id = source_id or new_id()
     lines = tuple(_with_origin(line, source_id, position) for position, line in enumerate(imported.lines))
@@ -53,6 +60,9 @@ def with_source(
         breaks=options.breaks.value,
         finds_speakers=options.finds_speakers,
         speaks_notes=options.speaks_notes,
+        left_out=tuple(section.title for section in _sections(file) if section.start in options.left_out),
+        chapter_level=options.chapter_level,
+        encoding=encoding,
         rows=tuple(map(checksum_of, lines)),
     )
     return replace(imported, lines=lines, source=source)
@@ -68,11 +78,16 @@ def imported_values(line: Line) -> dict[str, object]:
 
 
 def options_of(source: ImportSource, file: ScriptFile) -> ImportOptions:
-    """Return the options with which ``file`` is read as the source was. Columns are found by their names."""
+    """Return the options with which ``file`` is read as the source was.
+
+    Columns and sections are found by their names.
+    """
     options = ImportOptions(
         breaks=SplitMode(source.breaks) if source.breaks in {mode.value for mode in SplitMode} else SplitMode.SENTENCE,
         finds_speakers=source.finds_speakers,
         speaks_notes=source.speaks_notes,
+        left_out=frozenset(section.start for section in _sections(file) if section.title in source.left_out),
+        chapter_level=source.chapter_level,
         sheet=source.sheet,
         has_names=source.has_names,
     )
@@ -83,6 +98,10 @@ def options_of(source: ImportSource, file: ScriptFile) -> ImportOptions:
     places = {name: at for at, name in enumerate(table.columns)}
     found = {column: places[name] for column in Field if (name := source.columns.get(column.value)) in places}
     return replace(options, mapping=found if Field.TEXT in found else None)
+
+
+def _sections(file: ScriptFile) -> list[Section]:
+    return [] if file.book is None else list(sections_of_blocks(file.book.blocks))
 
 
 def checksum_of(line: Line) -> int:
