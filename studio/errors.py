@@ -273,6 +273,11 @@ class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
     usual_remedy = message("Load a model and try again.")
 
 
+class ServiceStopping(StudioError, code="service-stopping", exit_status=9):
+    cause = message("The speech service is being stopped or restarted.")
+    usual_remedy = message("Try again in a moment.")
+
+
 class EngineDied(StudioError, code="engine-died", exit_status=9):
     cause = message("A process that runs part of the model ended or does not respond.")
     usual_remedy = message("Another engine is used. `timbre engines why` shows the cause.")

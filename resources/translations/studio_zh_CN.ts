@@ -3557,7 +3557,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{file} contains speech tokens that the model does not have.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 含有该模型没有的语音标记。</translation>
     </message>
     <message>
         <source>{file} describes CosyVoice-300M-25Hz, an experiment with its own text vocabulary, which is not supported.</source>
@@ -5181,7 +5181,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Remove only added voices.</source>
-        <translation type="unfinished"></translation>
+        <translation>只能删除自己添加的音色。</translation>
     </message>
     <message>
         <source>Restore the library file from a backup, or add the recordings again.</source>
@@ -5340,8 +5340,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>录音的采样率低于模型的要求。</translation>
     </message>
     <message>
+        <source>The service is being stopped.</source>
+        <translation>服务正在停止。</translation>
+    </message>
+    <message>
         <source>The speech process ended: it crashed, or the system ended it for lack of memory.</source>
         <translation>朗读进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
+    </message>
+    <message>
+        <source>The speech service is being stopped or restarted.</source>
+        <translation>语音服务正在停止或重启。</translation>
     </message>
     <message>
         <source>The text contains nothing that can be spoken.</source>
@@ -5378,6 +5386,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>There is no voice or file with that name.</source>
         <translation>没有此名称的音色或文件。</translation>
+    </message>
+    <message>
+        <source>Try again in a moment.</source>
+        <translation>请稍后重试。</translation>
     </message>
     <message>
         <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
@@ -5977,7 +5989,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{name} is a bundled voice and cannot be removed.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 是内置音色，无法删除。</translation>
     </message>
     <message>
         <source>{number} requests are waiting already.</source>

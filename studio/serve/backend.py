@@ -90,6 +90,7 @@ class ServedSpeech:
         self._request = ResumableRequest(_RETRY_SECONDS, on_restart, compares=False)
         self._chunks: asyncio.Queue[AudioChunk | None] = asyncio.Queue()
         queue.require_place()
+        self._end_error: StudioError | None = None
         self._task = asyncio.create_task(self._produce())
 
     async def chunks(self) -> AsyncIterator[AudioChunk]:
@@ -97,13 +98,23 @@ class ServedSpeech:
         while (chunk := await self._chunks.get()) is not None:
             yield chunk
         self._chunks.put_nowait(None)
-        await self._task
+        try:
+            await self._task
+        except asyncio.CancelledError:
+            if self._end_error is None:
+                raise
+            raise self._end_error from None
 
     async def cancel(self) -> None:
         """End the request; the worker stops within one chunk."""
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError, StudioError):
             await self._task
+
+    def end(self, error: StudioError) -> None:
+        """End the request, and raise ``error`` in ``chunks``."""
+        self._end_error = error
+        self._task.cancel()
 
     async def _produce(self) -> None:
         try:

@@ -23,6 +23,7 @@ _STATUS_OF_CODE = {
     "worker-died": 503,
     "worker-busy": 503,
     "engine-died": 503,
+    "service-stopping": 503,
     "out-of-memory": 503,
     "disk-full": 507,
 }

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
+from studio.errors import ServiceStopping
 from studio.pipeline.control import Cancelled
 from studio.remote import wire
-from studio.serve.responses import as_studio_error, wait_for_disconnect
+from studio.serve.responses import BrokenOff, as_studio_error, wait_for_disconnect
 from studio.worker import protocol
 from studio.worker.protocol import Event
 
@@ -31,6 +32,7 @@ class EventStream(Response):
         super().__init__()
         self.when_over: Callable[[], object] = lambda: None
         self._produce = produce
+        self._is_cut = False
         self._began = time.perf_counter()
         self._frames: asyncio.Queue[bytes | None] = asyncio.Queue()
 
@@ -47,10 +49,14 @@ class EventStream(Response):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self.when_over()
+        if self._is_cut:
+            raise BrokenOff
 
     async def _work(self) -> None:
         try:
             await self._produce(self._put)
+        except ServiceStopping:  # without a last event, the client continues with the next service
+            self._is_cut = True
         except Cancelled:
             self._put(protocol.Cancelled(_ID))
         except Exception as error:  # noqa: BLE001 - every failure is answered
@@ -66,7 +72,8 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         while (frame := await self._next_frame()) is not None:
             await send({"type": "http.response.body", "body": frame, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        if not self._is_cut:
+            await send({"type": "http.response.body", "body": b""})
 
     async def _next_frame(self) -> bytes | None:
         try:

@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from studio.errors import TooManyRequests
+from studio.errors import ServiceStopping, TooManyRequests
 
 # Expected duration of a request before any has ended.
 _FIRST_GUESS_SECONDS = 3.0
@@ -29,6 +29,7 @@ class FairQueue:
         # Waiting requests of each client. The first client is the next to be served.
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._usual_seconds = _FIRST_GUESS_SECONDS
+        self._is_closed = False
 
     @property
     def num_slots(self) -> int:
@@ -46,7 +47,9 @@ class FairQueue:
         return min(_MAX_RETRY_SECONDS, max(1, math.ceil(seconds)))
 
     def require_place(self) -> None:
-        """Raise ``TooManyRequests`` if no more requests may wait."""
+        """Raise ``TooManyRequests`` if no more requests may wait, and ``ServiceStopping`` after ``close``."""
+        if self._is_closed:
+            raise ServiceStopping("The service is being stopped.")
         if self.num_waiting >= self.limit:
             raise TooManyRequests(
                 "{number} requests are waiting already.",
@@ -54,6 +57,14 @@ class FairQueue:
                 number=self.num_waiting,
                 seconds=self.retry_after_seconds,
             )
+
+    def close(self) -> None:
+        """Refuse new requests and those that wait. Those that hold a slot continue."""
+        self._is_closed = True
+        for turn in [turn for turns in self._waiting.values() for turn in turns]:
+            if not turn.done():
+                turn.set_exception(ServiceStopping("The service is being stopped."))
+        self._waiting.clear()
 
     @asynccontextmanager
     async def slot(self, client: str) -> AsyncIterator[None]:

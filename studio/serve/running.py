@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from studio.errors import CannotServe
 from studio.serve.access import AccessRules, service_token
 from studio.serve.application import create_application, create_metrics_application
 from studio.serve.http_protocol import LimitedH11Protocol
+from studio.serve.responses import BrokenOff
 from studio.serve.service import SpeechService
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8807
@@ -28,6 +30,8 @@ _MAX_MESSAGE_BYTES = 1 << 20  # of a WebSocket
 _KEEP_ALIVE_SECONDS = 10
 # Time in which running requests may end when the service is stopped.
 _SHUTDOWN_SECONDS = 30
+# Time in which they end when that is over.
+_END_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,11 @@ def listener_url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _is_unexpected(record: logging.LogRecord) -> bool:
+    """Return whether uvicorn reports something else than a response that the service ended itself."""
+    return not (record.exc_info and isinstance(record.exc_info[1], BrokenOff))
+
+
 class ServiceServer(uvicorn.Server):
     """uvicorn without its own signal handlers: ``stop`` ends it."""
 
@@ -108,10 +117,11 @@ def create_server(application: ASGIApp, shutdown_seconds: int) -> ServiceServer:
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=shutdown_seconds,
+        timeout_graceful_shutdown=shutdown_seconds + _END_SECONDS,
         backlog=_BACKLOG,
         h11_max_incomplete_event_size=_MAX_HEADERS_BYTES,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_unexpected)
     return ServiceServer(config)
 
 
@@ -124,7 +134,7 @@ async def run_service(
 ) -> None:
     """Serve until cancelled. ``on_ready`` receives the URL once the model is loaded. Raise ``StudioError``.
 
-    Cancelling lets running requests end, for at most ``shutdown_seconds``.
+    Cancelling refuses requests that wait, and lets running ones end, for at most ``shutdown_seconds``.
     """
     application = create_application(service, access_rules(address))
     with contextlib.ExitStack() as stack:
@@ -140,9 +150,12 @@ async def run_service(
             on_ready(listener_url(listener))
             await asyncio.shield(serving)
         finally:
+            service.queue.close()
             for server in servers:
                 server.stop()
             with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([serving], timeout=shutdown_seconds)
+                service.end_requests()
                 await serving
 
 

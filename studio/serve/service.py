@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakSet
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.catalog.known import known_models
@@ -15,6 +16,7 @@ from studio.catalog.language_check import language_error, unlearned_language
 from studio.errors import (
     ModelNotFound,
     NothingToSpeak,
+    ServiceStopping,
     StudioError,
     UnknownVoice,
     UnsupportedLanguage,
@@ -95,6 +97,7 @@ class SpeechService:
         self._voice_names = {name_key(sent): voice for sent, voice in options.voice_names.items()}
         self._aligner = WordAligner(open_checks)
         self._backend = backend
+        self._running: WeakSet[ServedSpeech] = WeakSet()
         generation, _ = detect_generation(options.model_folder)
         self._generation = generation.name
         self.styles: Styles = load_styles(generation.name, options.model_folder)
@@ -108,6 +111,11 @@ class SpeechService:
         self.description = await self._backend.load()
         self._num_slots = self.description.max_concurrent_lines
         return self.description
+
+    def end_requests(self) -> None:
+        """End all requests with ``ServiceStopping``."""
+        for speech in list(self._running):
+            speech.end(ServiceStopping("The service is being stopped."))
 
     def close(self) -> None:
         """End the process that determines word times, if it runs."""
@@ -223,6 +231,7 @@ class SpeechService:
         speech = ServedSpeech(self._backend, self.queue, client, begin, on_restart=restarted.inc)
         self.metrics.requests.inc()
         note_speech(speech, voice.name, num_characters)
+        self._running.add(speech)
         return speech
 
     def require_model(self, name: str) -> None:
