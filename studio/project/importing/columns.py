@@ -56,10 +56,12 @@ _TITLE_WORD = regex.compile(r"\p{Lu}?[\p{L}--\p{Han}--\p{Lu}]+|\p{Lu}+|\p{Han}+"
 _HAN_WORDS = sorted((word for word in {*_FIELDS, *_KEYS, *_OTHER_TEXTS} if regex.match(r"\p{Han}", word)), key=len)
 _ENDS_SENTENCE = regex.compile(r"[.!?…。！？；;][\"'”’」』)]*\Z")
 _LIKE_SENTENCE = regex.compile(r"\p{L}.*(?:\s.*\p{L}|[.!?…。！？])|\p{Han}.*\p{Han}.*\p{Han}", regex.DOTALL)
-_LIKE_KEY = regex.compile(r"\S*[_/\\]\S*|[\d\s.,:;/\-]+")
+_NUMBER = regex.compile(r"[\d\s.,:;/%+\-]+")
+_LIKE_KEY = regex.compile(rf"\S*[_/\\]\S*|{_NUMBER.pattern}")
 _MAX_TITLE_LENGTH = 40
 _MAX_TITLE_WORDS = 5
 _MIN_SENTENCES = 0.5  # share of the cells of a text column that look like sentences
+_MAX_KEYS = 0.5  # share of the cells of the only column that look like numbers or keys
 _MIN_LEAD = 1.3  # how much longer the text column must be than the next
 _ROWS_READ = 500
 
@@ -116,10 +118,13 @@ def _are_known(row: Sequence[str]) -> bool:
 
 
 def _may_be_titles(cells: Sequence[str]) -> bool:
-    """Return whether cells are short enough for titles, and no sentences."""
+    """Return whether cells are short enough for titles, and neither sentences nor numbers."""
     titles = [cell for cell in cells if cell]
     return bool(titles) and all(
-        len(title) <= _MAX_TITLE_LENGTH and len(title.split()) <= _MAX_TITLE_WORDS and not _ENDS_SENTENCE.search(title)
+        len(title) <= _MAX_TITLE_LENGTH
+        and len(title.split()) <= _MAX_TITLE_WORDS
+        and not _ENDS_SENTENCE.search(title)
+        and not _NUMBER.fullmatch(title)
         for title in titles
     )
 
@@ -177,7 +182,8 @@ def find_text(rows: Sequence[Sequence[str]], num_columns: int, used: Collection[
             sizes[at] = sum(map(len, cells))
     filled = [at for at in range(num_columns) if any(row[at] for row in rows)]
     if len(filled) == 1:
-        return filled[0]
+        cells = [row[filled[0]] for row in rows[:_ROWS_READ] if row[filled[0]]]
+        return filled[0] if sum(map(bool, map(_LIKE_KEY.fullmatch, cells))) <= _MAX_KEYS * len(cells) else None
     best = max(sizes, key=lambda at: sizes[at], default=None)
     if best is None or any(at != best and sizes[best] < _MIN_LEAD * size for at, size in sizes.items()):
         return None

@@ -24,6 +24,7 @@ from studio.errors import UnreadableScript
 from studio.messages import message
 from studio.project.importing.blocks import SCENE_LEVEL, Block, Book
 from studio.project.importing.markup import Anchor, Contents, Page, Parser, hidden_classes
+from studio.project.importing.text_file import decode_declared
 from studio.project.splitting import unwrap
 
 _MAX_BYTES_PER_PART = 32 << 20
@@ -68,7 +69,7 @@ def decode_page(content: bytes) -> str:
     for encoding in ("utf-8-sig", name, "cp1252"):
         try:
             if encoding:
-                return content.decode(encoding)
+                return decode_declared(content, encoding)
         except (UnicodeDecodeError, LookupError):
             continue
     return content.decode("utf-8", "replace")
@@ -236,7 +237,7 @@ def _blocks_of(sections: Sequence[_Section]) -> tuple[list[Block], int | None]:
     Other headings are chapters if their tag is one of those that begin entries, else scenes.
     """
     entries = [entry for section in sections for begun in section.entries.values() for entry in begun]
-    if not entries:
+    if not entries or not any(section.blocks for section in sections):
         return [block for section in sections for block in section.blocks], None
     has_parts = any(entry.level == 1 and _PART.match(entry.title) for entry in entries) and any(
         entry.level > 1 for entry in entries

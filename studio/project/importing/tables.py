@@ -34,6 +34,7 @@ _MAX_TITLE_ROW = 10
 _EXCEL_ROWS = 1_048_576
 _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORECASE)
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
+_ESCAPED = regex.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot contain
 _MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")
 
 
@@ -149,7 +150,7 @@ def _cell_text(cell: object) -> str:
         return cell.date().isoformat()
     if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
         return cell.isoformat()
-    return str(cell)
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), str(cell))
 
 
 def _table(rows: Iterable[Sequence[str]], name: str, merged: Sequence[_MergedCells] = ()) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,22 +24,33 @@ _BYTE_ORDER_MARKS = (
 )
 # Encodings of texts from before UTF-8, the common ones first.
 _LEGACY = (
-    *("gb18030", "big5", "euc_kr", "shift_jis", "euc_jp", "cp1252", "cp1251", "cp1250", "cp1253", "koi8_r"),
-    *("cp1254", "cp1255"),
+    *("gb18030", "big5", "cp949", "cp932", "euc_jp", "cp1252", "cp1251", "cp1250", "cp1253", "koi8_r"),
+    *("cp1254", "cp1255", "iso8859_2", "cp866", "iso8859_5", "mac_cyrillic"),
 )
 # Encodings that the user may choose, and that are never guessed.
-_RARE = ("cp866", "mac_roman", "mac_cyrillic", "cp1256", "cp874", "cp1257", "cp1258", "cp437")
+_RARE = ("mac_roman", "cp1256", "cp874", "cp1257", "cp1258", "cp437")
+# Declared encodings of which the files of most programs use an extension.
+_EXTENSIONS = {"shift_jis": "cp932", "euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252"}
+_USUAL_NAMES = {"cp932": "Shift-JIS", "cp949": "EUC-KR"}
+_SHIFTED = {b"\x1b$B": "iso2022_jp_2", b"\x1b$@": "iso2022_jp_2", b"\x1b$)C": "iso2022_kr"}  # by escape sequences
 _KANA = regex.compile(r"[\u3040-\u30ff]")
 _SYMBOL_IN_WORD = regex.compile(r"\p{L}[¹²³£¥¼½¾¶±º¿¡]\p{L}")
 # What shows that a text is not in this encoding.
 _STRANGERS = {"cp1252": _SYMBOL_IN_WORD, "cp1254": _SYMBOL_IN_WORD} | {
     "gb18030": _KANA,
     "big5": _KANA,
-    "euc_kr": _KANA,
-    "shift_jis": regex.compile(r"[\uff61-\uff9f]"),
+    "cp949": _KANA,
+    "cp1250": regex.compile(r"\p{L}[±¶¦ˇ]"),
 }
+_CYRILLIC = ("cp1251", "koi8_r", "cp866", "iso8859_5", "mac_cyrillic")
+_CYRILLIC_LETTER = regex.compile(r"[\p{Cyrillic}&&\p{L}]", regex.V1)
+_CAPITAL_IN_WORD = regex.compile(r"(?<=[\p{Cyrillic}&&\p{Ll}])[\p{Cyrillic}&&\p{Lu}]", regex.V1)
+_MAX_CAPITALS = 0.02  # within words, as a share of the letters
+_FIRST_OF_KOREAN = 0xA1  # the syllables with lower bytes, which EUC-KR does not have, are rare
+_MAX_RARE = 0.05
+_HALF_WIDTH = regex.compile(r"[\uff61-\uff9f]")
 # In two-byte encodings, an accented letter and the next letter look like a character within a Latin word.
-_WIDE = ("gb18030", "big5", "euc_kr", "shift_jis", "euc_jp")
+_WIDE = ("gb18030", "big5", "cp949", "cp932", "euc_jp")
 _CJK = regex.compile(r"[\p{Han}\p{Hangul}]")
 _CJK_IN_WORD = regex.compile(
     rf"(?<!{_CJK.pattern})(?:(?<=[a-z]){_CJK.pattern}|{_CJK.pattern}(?=[a-z]))(?!{_CJK.pattern})"
@@ -50,6 +62,8 @@ _BIG5_COMMON = range(0xA4, 0xC7)
 _MAX_CHAOS = 0.9
 _MAX_SAMPLE = 1 << 16
 _MIN_ZEROS = 0.2  # share of the bytes of UTF-16
+_REPLACEMENT = "\ufffd"
+_MAX_DAMAGED = 0.2  # share of the characters that are not ASCII
 _MAX_PREVIEW = 40
 _MAX_DOUBT = 0.05  # how much more chaos the text may have in another encoding that is mentioned
 _MAX_DOUBTS = 2
@@ -114,10 +128,15 @@ def _decode(content: bytes, path: Path) -> DecodedText:
             return DecodedText(_decoded(content, encoding, path))
     if b"\0" in content:
         return DecodedText(_decoded(content, _wide_encoding(content, path), path))
-    try:
-        return DecodedText(content.decode("utf-8"))
-    except UnicodeDecodeError:
+    for mark, encoding in _SHIFTED.items():
+        if mark in content and _can_decode(content, encoding):
+            return DecodedText(content.decode(encoding))
+    text = content.decode("utf-8", "replace")
+    num_damaged = text.count(_REPLACEMENT) - content.count(_REPLACEMENT.encode())
+    if num_damaged > _MAX_DAMAGED * sum(not character.isascii() for character in text):
         return _decode_legacy(content, path)
+    notice = message("{file} contains characters that are not UTF-8, and that are left out.", file=path.name)
+    return DecodedText(text, notices=(notice,) if num_damaged else ())
 
 
 def _wide_encoding(content: bytes, path: Path) -> str:
@@ -170,6 +189,14 @@ def _is_strange(text: str, encoding: str) -> bool:
     strangers = _STRANGERS.get(encoding)
     if strangers is not None and strangers.search(text):
         return True
+    if encoding == "cp932" and len(_HALF_WIDTH.findall(text)) > len(_KANA.findall(text)):
+        return True
+    if encoding == "cp949":
+        pairs = _PAIR.findall(text.encode("cp949", "ignore"))
+        if sum(min(pair) < _FIRST_OF_KOREAN for pair in pairs) > _MAX_RARE * len(pairs):
+            return True
+    if encoding in _CYRILLIC:
+        return len(_CAPITAL_IN_WORD.findall(text)) > _MAX_CAPITALS * len(_CYRILLIC_LETTER.findall(text))
     return encoding in _WIDE and len(_CJK_IN_WORD.findall(text)) > _MAX_IN_WORDS * len(_CJK.findall(text))
 
 
@@ -194,6 +221,8 @@ def _notice(path: Path, guess: str, doubts: Sequence[str], previews: Mapping[str
 
 def _name(encoding: str) -> str:
     """Return the usual name of an encoding, which Python knows too."""
+    if encoding in _USUAL_NAMES:
+        return _USUAL_NAMES[encoding]
     return f"Windows-{encoding[2:]}" if encoding.startswith("cp1") else encoding.upper().replace("_", "-")
 
 
@@ -210,9 +239,17 @@ def _num_common(content: bytes, common: range) -> int:
     return sum(pair[0] in common for pair in _PAIR.findall(content))
 
 
+def decode_declared(content: bytes, encoding: str) -> str:
+    """Return the text in a declared encoding. Raise ``LookupError`` and ``UnicodeDecodeError``."""
+    name = codecs.lookup(encoding).name
+    with contextlib.suppress(UnicodeDecodeError):
+        return content.decode(_EXTENSIONS.get(name, name))
+    return content.decode(name)
+
+
 def _decoded(content: bytes, encoding: str, path: Path) -> str:
     try:
-        return content.decode(encoding)
+        return decode_declared(content, encoding)
     except UnicodeDecodeError as error:
         raise _not_text(path) from error
 

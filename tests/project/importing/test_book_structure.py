@@ -78,6 +78,13 @@ def test_parts_and_chapters_keep_their_levels() -> None:
     ]
 
 
+def test_a_book_of_images_has_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.epub"
+    path.write_bytes(epub({"one.xhtml": '<img src="1.jpg"/>'}, contents=toc(entry("one.xhtml", "Start"))))
+    with pytest.raises(UnreadableScript, match="nothing that can be spoken"):
+        read_file(path).script(ImportOptions())
+
+
 def test_lists_of_pages_and_landmarks_are_no_contents() -> None:
     other = '<nav epub:type="page-list"><ol><li><a href="one.xhtml#p">7</a></li></ol></nav>'
     content = epub({"one.xhtml": '<p>Rain.</p><p id="p">Snow.</p>'}, contents=other)

@@ -25,7 +25,12 @@ def test_utf_16_without_a_mark_is_read(tmp_path: Path, encoding: str) -> None:
     [
         ("cp1251", "— Доброе утро, как дела?", "Windows-1251"),
         ("koi8-r", "Доброе утро, как дела?", "KOI8-R"),
-        ("shift_jis", "「おはよう、元気ですか。」", "SHIFT-JIS"),
+        ("cp866", "Доброе утро, как дела? Я пришёл домой.", "CP866"),
+        ("mac_cyrillic", "Доброе утро, как дела? Я пришёл домой.", "MAC-CYRILLIC"),
+        ("iso8859_5", "Доброе утро, как дела? Я пришёл домой.", "ISO8859-5"),
+        ("iso8859_2", "Są tu żółwie i łódź, więc płyńmy.", "ISO8859-2"),
+        ("cp932", "「①番、ﾃｽﾄの髙橋です。」", "Shift-JIS"),
+        ("shift_jis", "「おはよう、元気ですか。」", "Shift-JIS"),
         ("euc_jp", "「おはよう、元気ですか。」", "EUC-JP"),
         ("big5", "早安，他今天來了。她說：「請坐。」", "BIG5"),
         ("gb18030", "早安，他今天来了。她说：“请坐。”", "GB18030"),
@@ -45,6 +50,26 @@ def test_a_guess_is_right_and_shown_with_a_preview(tmp_path: Path, encoding: str
     assert [line.text for line in imported.lines] == ["Hello.", text]
     (notice,) = imported.notices
     assert f"{name}, for example “{text[:40]}”" in str(notice) or f"{name} (“{text[:40]}”), but may be" in str(notice)
+
+
+def test_escape_sequences_tell_the_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("「おはよう。」".encode("iso2022_jp"))
+    assert read_file(path).text == "「おはよう。」"
+
+
+def test_a_file_of_utf_8_with_a_damaged_character_is_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Schöne Grüße, größte Übung.".encode() + b" \xc3 Ende. " + "Weiß.".encode())
+    file = read_file(path)
+    assert file.text == "Schöne Grüße, größte Übung. \ufffd Ende. Weiß."
+    assert "contains characters that are not UTF-8" in str(file.notices[0])
+
+
+def test_a_declared_encoding_may_be_used_with_its_extension(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("①髙橋".encode("cp932"))
+    assert read_file(path, "shift_jis").text == "①髙橋"
 
 
 def test_a_guess_can_be_overridden(tmp_path: Path) -> None:

@@ -98,11 +98,27 @@ def test_excel_declares_the_delimiter() -> None:
         spoken("sep=;\nSpeed;Text\nfast;Well, yes.\n")
 
 
-@pytest.mark.parametrize("text", ["K01,K02\nK03,K04\n", "Good evening.,Guten Abend.\nThank you.,Danke schön.\n"])
+def test_a_word_that_may_be_a_title_is_none_beside_a_number() -> None:
+    assert [text for _, text in spoken("1,Script\n2,Good evening.\n3,Thank you.\n")] == [
+        "Script",
+        "Good evening.",
+        "Thank you.",
+    ]
+
+
+def test_characters_that_excel_escapes_are_read() -> None:
+    (table,) = read_sheets(workbook([["Text"], ["One_x000D_\nand two."]]), "a.xlsx").values()
+    assert [line.text for line in lines_of_table(table, choose_mapping(table), "a.xlsx").lines] == ["One and two."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1\n2\n3\n", "VO_001\nVO_002\n", "K01,K02\nK03,K04\n", "Good evening.,Guten Abend.\nThank you.,Danke schön.\n"],
+)
 def test_where_nothing_convinces_the_columns_and_an_example_are_named(text: str) -> None:
     with pytest.raises(UnreadableScript, match="not clear which column") as caught:
         spoken(text)
-    assert "“1”, “2”" in str(caught.value)
+    assert "The columns are “1”" in str(caught.value)
     assert regex.search("--column text=[12]", str(caught.value.remedy))
 
 
