@@ -233,7 +233,7 @@ def test_ordinary_text_is_not_dialogue(text: str) -> None:
         (["ANN: One", "and two.", "BOB: Three."], [("ANN", "One\nand two."), ("BOB", "Three.")]),
         (["It is 10:30."], [(None, "It is 10:30.")]),
         (["A well-known - and long - story."], [(None, "A well-known - and long - story.")]),
-        (["- Alone."], [(None, "- Alone.")]),
+        (["- Alone."], [(None, "Alone.")]),
     ],
 )
 def test_speakers_of_subtitles(cue: list[str], speeches: list[tuple[str | None, str]]) -> None:

@@ -96,18 +96,31 @@ def _is_label(name: str) -> bool:
 
 def subtitle_speeches(lines: list[str]) -> list[tuple[str | None, str]]:
     """Return a pair (speaker, text) for each speech in a subtitle, as in ``MARTHA: text`` or ``- Ready? - Ready!``."""
-    joined = "\n".join(line.strip() for line in lines if line.strip())
+    joined = "\n".join(_with_names(lines))
     if len(_REPLY.findall(joined)) > 1 and _REPLY.match(joined):
         replies = [part.strip() for part in _REPLY.split(joined) if part.strip()]
         return [_named(reply) for reply in replies]
     speeches: list[tuple[str | None, str]] = []
-    for line in joined.split("\n"):
+    for line in _REPLY.sub("", joined, count=1).split("\n") if _REPLY.match(joined) else joined.split("\n"):
         name, words = _named(line)
         if name is None and speeches:
             speeches[-1] = speeches[-1][0], f"{speeches[-1][1]}\n{words}"
         elif words:
             speeches.append((name, words))
     return speeches
+
+
+def _with_names(lines: list[str]) -> Iterator[str]:
+    """Yield the lines that are not empty, each name that stands alone together with the next line."""
+    name = ""
+    for line in filter(None, map(str.strip, lines)):
+        if not name and line[-1] in ":：])" and _named(f"{_REPLY.sub('', line, count=1)} x")[0]:
+            name = line
+        else:
+            yield f"{name} {line}".strip()
+            name = ""
+    if name:
+        yield name
 
 
 def _named(text: str) -> tuple[str | None, str]:
@@ -199,6 +212,9 @@ def _fountain_paragraph(lines: list[str]) -> Iterator[Block]:
     first = lines[0]
     if first.startswith("#"):
         yield Block(first.lstrip("# "), level=1, is_spoken=False)
+    elif _PLACE.fullmatch(first) and len(lines) > 1:
+        yield Block(first, level=2, is_spoken=False)
+        yield from _fountain_paragraph(lines[1:])
     elif _SCENE.fullmatch(first) and len(lines) == 1:
         yield Block(first.removeprefix("."), level=2, is_spoken=False)
     elif first.startswith("=") or _TRANSITION.fullmatch(first):

@@ -52,7 +52,7 @@ def _paragraphs(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
             case "tr_open":
                 cells = []
             case "tr_close":
-                yield ", ".join(filter(None, cells or [])), 0
+                yield _joined_cells(cells or []), 0
                 cells = None
             case "inline":
                 words = _TASK.sub("", _plain(token.children or []))
@@ -62,6 +62,11 @@ def _paragraphs(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
                     cells.append(unwrap(words))
             case "html_block":
                 yield from ((block.text, block.level) for block in Page(token.content).blocks if block.is_spoken)
+
+
+def _joined_cells(cells: Sequence[str]) -> str:
+    filled = list(filter(None, cells))
+    return " ".join(cell if cell[-1] in ",;:.!?…，；：。！？" else f"{cell}," for cell in filled).removesuffix(",")
 
 
 def _plain(tokens: Sequence[Token]) -> str:

@@ -32,6 +32,7 @@ _FORMATTING = regex.compile(
 _VOICE = regex.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]+)>")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
 _KNOWN_FORMATS = ("ass", "ssa", "microdvd", "mpl2", "sami", "tmp")
+_NO_NAMES = ("", "NTP")  # NTP is what Sub Station Alpha writes
 _USUAL_FRAMES_PER_SECOND = 24_000 / 1001
 _MIN_ROLLING = 0.5  # share of the captions that repeat words of the one before
 _MAX_WORDS_COMPARED = 60
@@ -162,7 +163,7 @@ def _cues_of_other_format(text: str) -> list[_Cue]:
         _Cue(
             Slot(event.start / 1000, max(event.start, event.end) / 1000),
             event.plaintext.split("\n"),
-            speaker=event.name.strip() or None,
+            speaker=event.name.strip() if event.name.strip() not in _NO_NAMES else None,
         )
         for event in shown
         if event.start >= 0

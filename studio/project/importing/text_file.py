@@ -25,7 +25,7 @@ _BYTE_ORDER_MARKS = (
 # Encodings of texts from before UTF-8, the common ones first.
 _LEGACY = (
     *("gb18030", "big5", "cp949", "cp932", "euc_jp", "cp1252", "cp1251", "cp1250", "cp1253", "koi8_r"),
-    *("cp1254", "cp1255", "iso8859_2", "cp866", "iso8859_5", "mac_cyrillic"),
+    *("cp1254", "cp1255", "iso8859_2", "iso8859_7", "cp866", "iso8859_5", "mac_cyrillic"),
 )
 # Encodings that the user may choose, and that are never guessed.
 _RARE = ("mac_roman", "cp1256", "cp874", "cp1257", "cp1258", "cp437")
@@ -41,6 +41,7 @@ _STRANGERS = {"cp1252": _SYMBOL_IN_WORD, "cp1254": _SYMBOL_IN_WORD} | {
     "big5": _KANA,
     "cp949": _KANA,
     "cp1250": regex.compile(r"\p{L}[±¶¦ˇ]"),
+    **dict.fromkeys(("cp1251", "cp1253", "cp1255"), regex.compile(r"¶\p{L}")),
 }
 _CYRILLIC = ("cp1251", "koi8_r", "cp866", "iso8859_5", "mac_cyrillic")
 _CYRILLIC_LETTER = regex.compile(r"[\p{Cyrillic}&&\p{L}]", regex.V1)

@@ -168,6 +168,15 @@ def test_the_work_for_a_screenplay_grows_with_its_size(unit: str) -> None:
     assert read_fountain(unit * 30_000).blocks
 
 
+def test_a_scene_heading_without_a_blank_line_is_no_character() -> None:
+    blocks = read_fountain("INT. HALL - NIGHT\nRain falls.\n\nANNA\nCome in.\n").blocks
+    assert [(block.level, block.is_spoken, block.character, block.text) for block in blocks] == [
+        (2, False, None, "INT. HALL - NIGHT"),
+        (0, False, None, "Rain falls."),
+        (0, True, "ANNA", "Come in."),
+    ]
+
+
 # Word.
 
 _RELATIONS = (

@@ -41,6 +41,7 @@ def test_utf_16_without_a_mark_is_read(tmp_path: Path, encoding: str) -> None:
         ("cp1252", "Schöne Grüße aus Köln.", "Windows-1252"),
         ("cp1250", "Dzień dobry, cześć, żółw i łódź.", "Windows-1250"),
         ("cp1253", "Καλημέρα, τι κάνεις σήμερα;", "Windows-1253"),
+        ("iso8859_7", "Άνεμοι και Άνθρωποι.", "ISO8859-7"),
     ],
 )
 def test_a_guess_is_right_and_shown_with_a_preview(tmp_path: Path, encoding: str, text: str, name: str) -> None:

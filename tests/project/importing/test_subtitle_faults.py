@@ -110,6 +110,11 @@ def test_a_word_that_is_said_twice_is_kept() -> None:
         ("- [Clara] Yes.\n- [Paul] No.", [("Clara", "Yes."), ("Paul", "No.")]),
         ("[boy] Wait!", [("boy", "Wait!")]),
         ("[Applause] Thank you.", [(None, "Thank you.")]),
+        ("ANN:\nGood evening.", [("Ann", "Good evening.")]),
+        ("[Ann]\nGood evening.", [("Ann", "Good evening.")]),
+        ("- ANN:\nYes?\n- PAUL:\nNo.", [("Ann", "Yes?"), ("Paul", "No.")]),
+        ("[Applause]\nThank you.", [(None, "Thank you.")]),
+        ("- Well, then.", [(None, "Well, then.")]),
         (">> ANN: Yes.\n>> BOB: No.", [("Ann", "Yes."), ("Bob", "No.")]),
         ("AT 10:30 SHE LEFT.", [(None, "AT 10:30 SHE LEFT.")]),
         ("NOTE: Not a name.", [(None, "NOTE: Not a name.")]),
@@ -160,6 +165,12 @@ def test_other_formats_are_read(tmp_path: Path, name: str, text: str, speech: tu
     path.write_text(text, "utf-8")
     (line,) = import_script(path).lines
     assert (line.character, line.text, line.slot) == speech
+
+
+def test_a_placeholder_of_sub_station_alpha_is_no_speaker(tmp_path: Path) -> None:
+    path = tmp_path / "a.ssa"
+    path.write_text(ASS.replace(",Clara,", ",NTP,"), "utf-8")
+    assert [line.character for line in import_script(path).lines] == [None]
 
 
 def test_sounds_can_be_spoken(tmp_path: Path) -> None:

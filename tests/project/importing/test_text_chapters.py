@@ -56,6 +56,7 @@ def test_other_text_has_no_chapters(text: str) -> None:
         ("<details><summary>More</summary>Text below.</details>", ["More", "Text below."]),
         ("<div hidden>no</div>\n\nYes.", ["Yes."]),
         ("A note[^1] here.\n\n[^1]: Long\n    and wrapped.\n\nAfter.", ["A note here.", "After."]),
+        ("|Who:|Ada|\n|-|-|\n|Where|Home|\n", ["Who: Ada", "Where, Home"]),
         ("    An indented paragraph.\n", ["An indented paragraph."]),
         ("Setext *title*\n---\n\n1. one\n   - two\n", ["Setext title", "one", "two"]),
     ],
