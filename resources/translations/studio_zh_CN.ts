@@ -5516,6 +5516,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{file} 含有 {name} 类的对象，打开时可能运行代码。</translation>
     </message>
     <message>
+        <source>{file} contains characters that are not UTF-8, and that are left out.</source>
+        <translation>{file} 中有不是 UTF-8 的字符，已略去。</translation>
+    </message>
+    <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
         <translation>{file} 只是 Git LFS 指针，不是文件本身。</translation>
     </message>
