@@ -89,6 +89,13 @@ def _end_of_line(match: regex.Match[str]) -> str:
     return f"{match['left']}{'-' if keeps else ''}{match['right']}"
 
 
+_COMPARISONS = {">=": "≥", "<=": "≤", "!=": "≠", "==": "="}
+
+
+def _comparison(match: regex.Match[str]) -> str:
+    return f" {_COMPARISONS[match[1]]} "
+
+
 def _compatible(match: regex.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group())
 
@@ -163,6 +170,7 @@ _BEFORE_TAGS = (
 _AFTER_TAGS = (
     *rules(
         "markup",
+        (r"(?<=[\w)\]])\s?(>=|<=|!=|==(?=\s?\d|[\w(]))(?=\s?[\w([$£€-])", _comparison),
         (r"(?m)^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*$", ""),
         (r"(?m)^[ \t]{0,3}\[\^?[^\[\]\n]{1,40}\]:[ \t]+<?(?:https?:|www\.|/)\S*.*$", ""),
         (r"!\[[^\[\]]*\]\([^()\n]*\)", " "),

@@ -123,10 +123,10 @@ _NUMBERS = rules(
     (r"(?<=\d)\s?[x×]\s?(?=\d)", " by "),
     (r"×\s?(?=\d)", " times "),
     (r"÷\s?(?=\d)", " divided by "),
-    (r"≠", " is not equal to "),
+    (r"\s?≠\s?", " is not equal to "),
     (rf"(?<=[\w)]){POWER}", power),
     (r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda match: unicodedata.normalize("NFKC", match.group())),
-    (r"(?<=\w)\.(?=[a-z]{2,})", " dot "),
+    (r"(?<=\w)\.(?=[a-z]{2,})|(?<=\p{L})\.(?=\d)", " dot "),
     (r"(?<![\d.])\d{13,}(?![\d.])", lambda match: english_digits(match.group())),
     (  # 2.5.1
         r"(?<![\d.])\d+\.\d+\.\d{1,3}(?!\.?\d)|(?<![\d.])\d+(?:\.\d+){3,}(?!\.?\d)",
@@ -148,7 +148,7 @@ _NUMBERS = rules(
         lambda match: regex.sub(r"\d+", lambda digits: f" {english_digits(digits.group())} ", match.group()),
     ),
     (r"(?<=\p{L})(?=\d)|(?<=\d)(?=\p{L})", " "),
-    (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?", _number),
+    (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?|\d+", _number),
 )
 _REST = rules(
     "sign",
@@ -156,11 +156,13 @@ _REST = rules(
     (r"\s?‰", " per mille"),
     (r"\s?°", " degrees"),
     (r"√", " the square root of "),
+    (r"\s?≥\s?", " at least "),
+    (r"\s?≤\s?", " at most "),
     (r"∞", " infinity "),
     (r"[$€£¥]", lambda match: f" {_CURRENCY_NAMES[match.group()]} "),
     (r"\s?&\s?(?=[\w$])", " and "),
     (r"\s?@\s?(?=\w)", " at "),
-    (r"(?<=\w)\s?=\s?(?=[\w-])", " equals "),
+    (r"(?<=[\w)])\s?=\s?(?=[\w(-])", " equals "),
     (r"(?<!\p{Greek})[Α-Ωα-ω](?!\p{Greek})", _greek),
     (r"[#^_*~=+<>|\\{}&@]+", " "),
 )

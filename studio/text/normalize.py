@@ -34,6 +34,7 @@ _ASIDE = "\ue010"
 _BRACKETS = regex.compile(r"[（）【】［］〔〕〖〗｛｝\[\]{}]")
 _BRACKETS_AND_ROUND = regex.compile(r"[（）()【】［］〔〕〖〗｛｝\[\]{}]")
 _ASIDE_RUN = regex.compile(rf"\s*{_ASIDE}[\s{_ASIDE}]*")
+_NEGATIVE_NUMBER = regex.compile(r"[-−]\d")
 _PUNCTUATION = regex.compile(r"[\p{P}--[\"'“‘「『《〈@#%&]]", flags=regex.V1)
 
 
@@ -51,7 +52,8 @@ def parentheses_to_commas(text: str, language: Language) -> str:
     joined = pieces[0]
     for piece in pieces[1:]:
         has_pause = not joined.strip() or not piece.strip() or _PUNCTUATION.fullmatch(joined[-1])
-        has_pause = has_pause or _PUNCTUATION.fullmatch(piece[0])
+        if not has_pause and not _NEGATIVE_NUMBER.match(piece):
+            has_pause = _PUNCTUATION.fullmatch(piece[0])
         blank = "" if language.writes_without_spaces or not joined or not piece or piece[0] in ",.;:!?" else " "
         joined += (blank if has_pause else comma) + piece
     return joined
