@@ -374,6 +374,11 @@ class RequestTooLarge(StudioError, code="request-too-large", exit_status=14):
     usual_remedy = message("Send a shorter text or recording.")
 
 
+class RequestTimedOut(StudioError, code="request-timed-out", exit_status=14):
+    cause = message("A client of the speech service kept a connection open without sending anything.")
+    usual_remedy = message("Connect again when there is something to send.")
+
+
 class TooManyRequests(StudioError, code="too-many-requests", exit_status=14):
     cause = message("The queue of the speech service is full.")
     usual_remedy = message("Send the request again later; the response states when.")

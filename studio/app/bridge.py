@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -153,15 +153,11 @@ class WorkerBridge(QObject):
         self,
         request: SynthesisRequest,
         *,
-        pieces: AsyncIterable[str] | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
-        """Synthesize with the model that ``load`` has loaded; if ``in_batch``, after interactive requests.
-
-        ``pieces`` is the text, if it arrives in pieces.
-        """
-        return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch, pieces=pieces)
+        """Synthesize with the model that ``load`` has loaded; if ``in_batch``, after interactive requests."""
+        return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Convert a recording to another voice, with the model that ``load`` has loaded."""

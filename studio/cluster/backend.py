@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -46,10 +46,7 @@ class Replicas(Protocol):
 
 
 class ClusterBackend:
-    """Synthesizes in any replica of a cluster. ``num_lines`` is the total number of lines that they run at once.
-
-    Text that is still being written is sent when it is complete.
-    """
+    """Synthesizes in any replica of a cluster. ``num_lines`` is the total number of lines that they run at once."""
 
     def __init__(self, replicas: Replicas, *, num_lines: int) -> None:
         self._replicas = replicas
@@ -66,7 +63,6 @@ class ClusterBackend:
         self,
         request: SynthesisRequest,
         *,
-        pieces: AsyncIterable[str] | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
@@ -74,11 +70,8 @@ class ClusterBackend:
         del in_batch
 
         async def sent() -> SentRequest:
-            whole = request
-            if pieces is not None:
-                whole = replace(request, text="".join([piece async for piece in pieces]))
-            clip = await asyncio.to_thread(sent_clip, whole.voice.clip, self._replicas.put)
-            return SentRequest(protocol.Synthesize(_ANY_ID, whole), clip, reports_progress=_wants_progress(hooks))
+            clip = await asyncio.to_thread(sent_clip, request.voice.clip, self._replicas.put)
+            return SentRequest(protocol.Synthesize(_ANY_ID, request), clip, reports_progress=_wants_progress(hooks))
 
         return follow(self._events(sent()), hooks)
 

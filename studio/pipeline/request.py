@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
@@ -62,6 +62,8 @@ class SynthesisRequest:
     # Remove silence that is generated before the first word, but not a pause at the start of the text.
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
+    # For a text that continues another one: the number of sentences and pauses before it. Each has its own seed.
+    first_index: int = 0
     # Sentences that were spoken before. They are decoded from these tokens, without the language model.
     known_tokens: tuple[KnownTokens, ...] = ()
 
@@ -201,10 +203,35 @@ class SynthesisReport:
     network_seconds: float | None = None
     network: NetworkFigures | None = None  # None locally, and if the other computer does not measure
     quality: FlowQuality = FlowQuality()
+    num_items: int = 1  # sentences and pauses
 
     @property
     def real_time_factor(self) -> float:
         return self.total_seconds / self.audio_seconds if self.audio_seconds else 0.0
+
+
+def joined_report(first: SynthesisReport, second: SynthesisReport) -> SynthesisReport:
+    """Return the report of two requests of which the second continues the text of the first."""
+    passed = first.audio_seconds
+    moved = (
+        replace(each, from_seconds=each.from_seconds + passed, to_seconds=each.to_seconds + passed)
+        for each in second.evidence
+    )
+    return replace(
+        first,
+        audio_seconds=passed + second.audio_seconds,
+        total_seconds=first.total_seconds + second.total_seconds,
+        num_speech_tokens=first.num_speech_tokens + second.num_speech_tokens,
+        stages={
+            name: first.stages.get(name, 0.0) + second.stages.get(name, 0.0) for name in first.stages | second.stages
+        },
+        spoken_text=first.spoken_text + second.spoken_text,
+        odd_lengths=first.odd_lengths + second.odd_lengths,
+        evidence=(*first.evidence, *moved),
+        device_memory_bytes=second.device_memory_bytes,
+        max_concurrent_lines=second.max_concurrent_lines,
+        num_items=first.num_items + second.num_items,
+    )
 
 
 # The precision that a comparison on this machine chooses.

@@ -88,6 +88,7 @@ class SpeechOptions:
     is_streaming: bool = True
     first_hop_tokens: int | None = None
     trims_leading_silence: bool = False
+    first_index: int = 0  # of the first sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +176,15 @@ class SpeechStream:
     _reported_start: float | None = None
     _has_audible_chunk: bool = False
 
-    def stream(self, parts: Sequence[SentenceTask] | Iterator[SentenceTask]) -> Generator[AudioChunk, None, None]:
-        """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError``, or any error of a stage.
-
-        ``parts`` is the complete sequence, or an iterator that yields parts as they arrive.
-        """
-        if isinstance(parts, Sequence):
-            self._known.extend(parts)
-            self._num_parts = len(parts)
-        later: Iterable[SentenceTask] = () if isinstance(parts, Sequence) else parts
+    def stream(self, parts: Sequence[SentenceTask]) -> Generator[AudioChunk, None, None]:
+        """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError``, or any error of a stage."""
+        index = self.options.first_index
+        self._known.extend(parts)
+        self._num_parts = index + len(parts)
         try:
-            index = 0
             while self._known:
                 yield from self._speak(self._known.popleft(), index)
                 index += 1
-            for arrived, part in enumerate(later):
-                self._num_parts = arrived + 1
-                yield from self._speak(part, arrived)
         finally:
             for part in self._known:
                 if part.is_open:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -53,7 +53,7 @@ from studio.pipeline.token_source import (
 )
 from studio.pipeline.utterance import DecoderStages
 from studio.pipeline.warm_up import warm_ups
-from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
+from studio.text.segmentation import prepare_text
 from studio.voices.clip_check import require_sound
 from studio.voices.prompt import VoicePrompt
 
@@ -179,29 +179,24 @@ class Synthesizer:
         request: SynthesisRequest,
         *,
         control: RequestControl,
-        pieces: Iterator[str] | None = None,
         in_batch: bool = False,
     ) -> Chunks:
         """Yield audio chunks in playback order. The generator returns the report.
 
-        Raise ``Cancelled`` and ``StudioError``.
-
-        Args:
-            pieces: the text, if it arrives in pieces. Each sentence is synthesized as soon as it is complete.
-            in_batch: whether the request is one of at most ``EngineDescription.max_concurrent_lines`` concurrent
-                requests, each in its own thread.
+        ``in_batch`` says whether the request is one of at most ``EngineDescription.max_concurrent_lines`` concurrent
+        requests, each in its own thread. Raise ``Cancelled`` and ``StudioError``.
         """
         started = time.perf_counter()
         known = tuple(each for each in request.known_tokens if self._are_speech_tokens(each.speech_tokens))
         request = replace(request, is_streaming=self._is_streamed(request), known_tokens=known)
         form, tokenizer = self.stages.generation.text, self.stages.text_tokenizer
-        normalize = not request.text_is_normalized
-        items: Iterable[Sentence | Pause] = (
-            prepare_text(request.text, form=form, tokenizer=tokenizer, normalize=normalize, language=request.language)
-            if pieces is None
-            else IncrementalText(form=form, tokenizer=tokenizer, normalize=normalize, language=request.language).items(
-                pieces
-            )
+        items = prepare_text(
+            request.text,
+            form=form,
+            tokenizer=tokenizer,
+            normalize=not request.text_is_normalized,
+            language=request.language,
+            is_continued=request.first_index > 0,
         )
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
@@ -214,12 +209,17 @@ class Synthesizer:
                 self.stages, request, voice, self._make_source, control, makes_noise=self.description.makes_noise
             )
             options = SpeechOptions(
-                request.speed, request.is_streaming, request.first_hop_tokens, request.trims_leading_silence
+                request.speed,
+                request.is_streaming,
+                request.first_hop_tokens,
+                request.trims_leading_silence,
+                request.first_index,
             )
             speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
             speech_lm = self.stages.speech_lm
-            parts = (sentences.open(index, item) for index, item in enumerate(items))
-            yield from speech.stream(list(parts) if pieces is None else parts)
+            yield from speech.stream(
+                [sentences.open(index, item) for index, item in enumerate(items, request.first_index)]
+            )
             report = self._report(
                 speech,
                 sentences.mode,
@@ -227,7 +227,7 @@ class Synthesizer:
                 decoding.quality,
             )
             evidence = self._evidence(speech, speech_lm, request.speed) if request.forced_tokens is None else ()
-        return replace(report, odd_lengths=sentences.odd_lengths, evidence=evidence)
+        return replace(report, odd_lengths=sentences.odd_lengths, evidence=evidence, num_items=len(items))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from studio.audio.resampling import Samples
 from studio.errors import NoSpeechMade, NotOnServer
@@ -23,7 +23,6 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.remote.address import ServerAddress, descriptions_folder
-from studio.remote.arriving_text import ArrivingText
 from studio.remote.server_worker import ServerWorker
 from studio.worker import protocol
 from studio.worker.protocol import Event
@@ -66,9 +65,9 @@ class OtherSpeech:
 
 
 class OtherWorker(ServerWorker):
-    """``server`` names the model. Text that arrives in pieces is spoken sentence by sentence."""
+    """``server`` names the model."""
 
-    async def _answer(self, command: protocol.RequestCommand, text: ArrivingText | None) -> Event:
+    async def _answer(self, command: protocol.RequestCommand) -> Event:
         match command:
             case protocol.Load(request_id):
                 await self._disconnect()  # the token may have changed
@@ -76,11 +75,7 @@ class OtherWorker(ServerWorker):
                 return protocol.Ready(request_id, describe(self._server))
             case protocol.Synthesize(request_id, request):
                 speech = OtherSpeech(request_id, self._events.put)
-                if text is None:
-                    await self._speak(request, speech)
-                else:
-                    async for sentence in text.sentences():
-                        await self._speak(replace(request, text=sentence), speech)
+                await self._speak(request, speech)
                 if not speech.num_samples:
                     raise NoSpeechMade("{host} sent no audio.", remedy="Try again.", host=self._server.host)
                 return protocol.Finished(request_id, speech.report(self._mode(request)))

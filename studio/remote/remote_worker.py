@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,6 @@ from studio.messages import message
 from studio.pipeline.request import NetworkFigures, SynthesisReport, VoiceReference
 from studio.remote import wire
 from studio.remote.address import descriptions_folder
-from studio.remote.arriving_text import ArrivingText, run_beside
 from studio.remote.connection import Connection, incompatible_server
 from studio.remote.line_request import LineRequest, line_lost
 from studio.remote.model_description import keep_description
@@ -41,7 +39,7 @@ _MAX_UPLOADS = 3  # a server with several processes may need the voice more than
 class RemoteWorker(ServerWorker):
     """The speech service of another copy of this program."""
 
-    async def _answer(self, command: protocol.RequestCommand, text: ArrivingText | None) -> Event:
+    async def _answer(self, command: protocol.RequestCommand) -> Event:
         match command:
             case protocol.Load(request_id):
                 return await self._load(request_id)
@@ -51,7 +49,6 @@ class RemoteWorker(ServerWorker):
                     request.voice,
                     wire.SPEECH_PATH,
                     lambda sha256: {"json": wire.speech_body(request, sha256)},
-                    text,
                 )
             case protocol.PrepareVoice(request_id, voice):
                 return await self._stream_with_voice(
@@ -89,11 +86,10 @@ class RemoteWorker(ServerWorker):
         voice: VoiceReference,
         path: str,
         content: Callable[[str], dict[str, Any]],
-        text: ArrivingText | None = None,
     ) -> Event:
         """Stream a request, after sending its voice if the server does not have it."""
         sha256 = await asyncio.to_thread(clip_sha256, voice.clip)
-        stream = _EventStream(self._connect(), request_id, path, content(sha256), self._events.put, text=text)
+        stream = _EventStream(self._connect(), request_id, path, content(sha256), self._events.put)
         for _ in range(_MAX_UPLOADS):
             try:
                 return await stream.run()
@@ -113,15 +109,12 @@ class _EventStream:
         path: str,
         content: dict[str, Any],
         put: Callable[[Event], None],
-        *,
-        text: ArrivingText | None = None,
     ) -> None:
         self._connection = connection
         self._request_id = request_id
         self._path = path
         self._content = content
         self._put = put
-        self._text = text
         self._line = LineRequest(connection.server.host, request_id, put)
         self._began = time.perf_counter()
         self._first_audio_seconds: float | None = None
@@ -132,17 +125,11 @@ class _EventStream:
         return await self._line.run(self._attempt)
 
     async def _attempt(self) -> Event:
-        text_id = uuid.uuid4().hex
-        content = self._content
-        if self._text is not None:
-            content = {"json": content["json"] | {"text_id": text_id}}
         try:
-            async with self._connection.stream(self._path, **content) as answer:
+            async with self._connection.stream(self._path, **self._content) as answer:
                 if answer.headers.get("content-type", "") != wire.EVENTS_TYPE:
                     raise self._connection.unknown_answer()
-                if self._text is None:
-                    return await self._last_event(answer)
-                return await run_beside(self._last_event(answer), self._send_text(self._text, text_id))
+                return await self._last_event(answer)
         except httpx2.TransportError as error:
             failure = self._connection.unreachable(error)
             if untrusted_certificate(error) is not None:  # it stays so
@@ -150,13 +137,6 @@ class _EventStream:
             raise Interrupted(failure) from error
         except ValueError as error:  # of the reader
             raise self._connection.unknown_answer() from error
-
-    async def _send_text(self, text: ArrivingText, text_id: str) -> None:
-        """Send the text from its start. Pieces stay apart, because the division into sentences depends on them."""
-        path = f"{wire.TEXTS_PATH}/{text_id}"
-        async for pieces in text.batches():
-            await self._connection.json("POST", path, json={"pieces": pieces})
-        await self._connection.json("POST", path, json={"is_over": True})
 
     async def _last_event(self, answer: httpx2.Response) -> Event:
         reader = wire.EventReader(self._request_id)

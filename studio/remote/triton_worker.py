@@ -90,7 +90,8 @@ class TritonWorker(OtherWorker):
     async def _speak(self, request: SynthesisRequest, speech: OtherSpeech) -> None:
         if request.preset is not None or request.instruct is not None:
             raise self._impossible()
-        items = await asyncio.to_thread(self._items, request.text, normalize=not request.text_is_normalized)
+        normalize, is_continued = not request.text_is_normalized, request.first_index > 0
+        items = await asyncio.to_thread(self._items, request.text, normalize=normalize, is_continued=is_continued)
         prompt = await asyncio.to_thread(self._prompt, request.voice)
         stretch = TimeStretch(request.speed, SAMPLE_RATE)
         for index, item in enumerate(items):
@@ -145,8 +146,10 @@ class TritonWorker(OtherWorker):
     def _form(self) -> PromptForm:
         return (COSYVOICE3 if "3" in self._server.model else COSYVOICE2).text
 
-    def _items(self, text: str, *, normalize: bool) -> list[Sentence | Pause]:
-        return prepare_text(text, form=self._form, tokenizer=ApproximateTokenizer(), normalize=normalize)
+    def _items(self, text: str, *, normalize: bool, is_continued: bool = False) -> list[Sentence | Pause]:
+        return prepare_text(
+            text, form=self._form, tokenizer=ApproximateTokenizer(), normalize=normalize, is_continued=is_continued
+        )
 
     def _prompt(self, voice: VoiceReference) -> tuple[Samples, str]:
         """Return the recording at ``REFERENCE_RATE`` and the transcript as spoken.

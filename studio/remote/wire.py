@@ -4,9 +4,6 @@ A stream consists of frames: the lengths of a JSON object and of the audio that 
 numbers), the object, and float32 samples (little-endian). The object names the event (a class of
 ``studio.worker.protocol``) and contains its fields. The last frame is the event that ends the request; a stream without
 it is incomplete. An empty object keeps a silent connection open.
-
-Text that arrives in pieces belongs to a speech request with a ``text_id``. It follows in requests to ``TEXTS_PATH``/id
-as ``{"pieces": [...]}``, and ends with ``{"is_over": true}``.
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ SPEECH_PATH = "/v1/engine/speech"
 CONVERSION_PATH = "/v1/engine/conversions"
 PREPARATION_PATH = "/v1/engine/preparations"
 SPELLING_PATH = "/v1/engine/spellings"
-TEXTS_PATH = "/v1/engine/texts"
 VOICES_PATH = "/v1/engine/voices"
 EVENTS_TYPE = "application/x-timbre-events"
 # An idle stream carries a frame at least this often.

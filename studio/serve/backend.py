@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
 from typing import Protocol
 
 from studio.errors import StudioError, WorkerDied
@@ -22,6 +24,8 @@ from studio.pipeline.request import (
 )
 from studio.remote.resumable_request import Interrupted, ResumableRequest
 from studio.serve.fair_queue import FairQueue
+from studio.text.segmentation import TextPart
+from studio.worker.arriving_text import ContinuedSpeech
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 # Delays before a request starts again after its worker has ended.
@@ -39,7 +43,6 @@ class SpeechBackend(Protocol):
         self,
         request: SynthesisRequest,
         *,
-        pieces: AsyncIterable[str] | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle: ...
@@ -65,6 +68,24 @@ class SpeechTimes:
         return time.perf_counter() - self.arrived
 
 
+@dataclass(frozen=True, slots=True)
+class SpokenPart:
+    """A part of an arriving text whose audio is complete."""
+
+    text: str
+    report: SynthesisReport
+
+
+class TextMark(Enum):
+    """Marks between the parts of an arriving text."""
+
+    FLUSH = "what has arrived is to be spoken"
+    END = "no more text follows"
+
+
+Begin = Callable[[SpeechBackend], RequestHandle]
+
+
 class ServedSpeech:
     """Audio of one request. The worker produces it at full speed, even if the client reads slowly.
 
@@ -77,27 +98,33 @@ class ServedSpeech:
         backend: SpeechBackend,
         queue: FairQueue,
         client: str,
-        begin: Callable[[SpeechBackend], RequestHandle],
+        speak: Callable[[ServedSpeech], Awaitable[SynthesisReport]],
         *,
         on_restart: Callable[[], None] = lambda: None,
     ) -> None:
+        """``speak`` calls :meth:`run` once, or for each part of a text that arrives, and returns the whole report."""
         self.times = SpeechTimes()
         self.report: SynthesisReport | None = None
         self._backend = backend
         self._queue = queue
         self._client = client
-        self._begin = begin
-        self._request = ResumableRequest(_RETRY_SECONDS, on_restart, compares=False)
-        self._chunks: asyncio.Queue[AudioChunk | None] = asyncio.Queue()
+        self._on_restart = on_restart
+        self._events: asyncio.Queue[AudioChunk | SpokenPart | TextMark | None] = asyncio.Queue()
         queue.require_place()
         self._end_error: StudioError | None = None
-        self._task = asyncio.create_task(self._produce())
+        self._task = asyncio.create_task(self._produce(speak))
 
     async def chunks(self) -> AsyncIterator[AudioChunk]:
         """Yield the chunks. Raise ``StudioError`` after the last chunk of a request that failed."""
-        while (chunk := await self._chunks.get()) is not None:
-            yield chunk
-        self._chunks.put_nowait(None)
+        async for event in self.events():
+            if isinstance(event, AudioChunk):
+                yield event
+
+    async def events(self) -> AsyncIterator[AudioChunk | SpokenPart | TextMark]:
+        """Yield the chunks, and each part and mark after the chunks before it. Raise as :meth:`chunks`."""
+        while (event := await self._events.get()) is not None:
+            yield event
+        self._events.put_nowait(None)
         try:
             await self._task
         except asyncio.CancelledError:
@@ -112,28 +139,57 @@ class ServedSpeech:
             await self._task
 
     def end(self, error: StudioError) -> None:
-        """End the request, and raise ``error`` in ``chunks``."""
+        """End the request, and raise ``error`` in ``chunks`` and ``events``."""
         self._end_error = error
         self._task.cancel()
 
-    async def _produce(self) -> None:
-        try:
-            async with self._queue.slot(self._client):
-                self.times.waited = self.times.now()
-                await self._request.run(self._attempt)
-        finally:
-            self._chunks.put_nowait(None)
+    async def run(self, begin: Begin, *, is_continued: bool = False) -> SynthesisReport:
+        """Wait for a slot and run one request of the worker. Return its report. Raise ``StudioError``.
 
-    async def _attempt(self) -> None:
+        A request that continues another one waits for those whose clients have not heard anything.
+        """
+        request = ResumableRequest(_RETRY_SECONDS, self._on_restart, compares=False)
+        async with self._queue.slot(self._client, is_continued=is_continued):
+            if self.times.waited is None:
+                self.times.waited = self.times.now()
+            return await request.run(partial(self._attempt, request, begin))
+
+    async def speak_parts(
+        self,
+        request: SynthesisRequest,
+        parts: AsyncIterable[TextPart | TextMark],
+        begin: Callable[[SynthesisRequest], Begin],
+    ) -> SynthesisReport:
+        """Speak each part of a text as it arrives. A slot is held only while one is spoken. Raise ``StudioError``."""
+        speech = ContinuedSpeech(request)
+        async for part in parts:
+            if isinstance(part, TextMark):
+                self._events.put_nowait(part)
+                continue
+            begin_part = begin(speech.request_for(part))
+            report = await self.run(begin_part, is_continued=speech.report is not None)
+            speech.add(report)
+            self._events.put_nowait(SpokenPart(part.text, report))
+        assert speech.report is not None
+        return speech.report
+
+    async def _produce(self, speak: Callable[[ServedSpeech], Awaitable[SynthesisReport]]) -> None:
         try:
-            async with self._begin(self._backend) as handle:
+            self.report = await speak(self)
+        finally:
+            self._events.put_nowait(None)
+
+    async def _attempt(self, request: ResumableRequest, begin: Begin) -> SynthesisReport:
+        try:
+            async with begin(self._backend) as handle:
                 async for chunk in handle:
-                    if (rest := self._request.new_part(chunk)) is not None:
+                    if (rest := request.new_part(chunk)) is not None:
                         if self.times.first_audio is None:
                             self.times.first_audio = self.times.now()
-                        self._chunks.put_nowait(rest)
-                self.report = await handle.finished()
+                        self._events.put_nowait(rest)
+                report = await handle.finished()
         except WorkerDied as error:
             raise Interrupted(error) from error
-        if self.report is None:
+        if report is None:
             raise Cancelled
+        return report

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import re
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +20,6 @@ import studio
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import ConversionRequest, KnownTokens, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote import wire
-from studio.remote.arriving_text import ArrivingText
 from studio.remote.records import encode
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved
@@ -29,7 +27,7 @@ from studio.serve.errors import invalid_field
 from studio.serve.event_stream import EventStream, Put
 from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
-from studio.serve.schemas import MAX_INPUT, MAX_PAUSE_SECONDS, Name, Seed, Speed
+from studio.serve.schemas import MAX_INPUT, Name, Seed, Speed
 from studio.serve.service import SpeechService
 from studio.worker import protocol
 from studio.worker.request_handle import Callbacks, StartTime
@@ -63,7 +61,7 @@ class KnownTokensBody(BaseModel):
 
 
 class EngineSpeechBody(BaseModel):
-    """A ``SynthesisRequest``. With a ``text_id``, the text follows in requests with this id."""
+    """A ``SynthesisRequest``."""
 
     text: str = Field(max_length=MAX_INPUT)
     voice: VoiceBody
@@ -78,11 +76,12 @@ class EngineSpeechBody(BaseModel):
     is_played: bool = True
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
+    first_index: int = Field(0, ge=0, le=_MAX_SENTENCES)
+    language: Name = ""
     known_tokens: list[KnownTokensBody] = Field([], max_length=_MAX_SENTENCES)
-    text_id: str | None = Field(None, max_length=100)
 
     def request(self, voice: VoiceReference) -> SynthesisRequest:
-        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "text_id"}
+        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
         sampling = None if self.sampling is None else SamplingOptions(**self.sampling.model_dump())
         known = tuple(KnownTokens(known.spoken_text, tuple(known.speech_tokens)) for known in self.known_tokens)
         return SynthesisRequest(**values | {"voice": voice, "sampling": sampling, "known_tokens": known})
@@ -98,13 +97,6 @@ class EngineConversionBody(BaseModel):
     quality: Quality = Quality.EXACT
 
 
-class TextBody(BaseModel):
-    """Pieces of a text that arrives."""
-
-    pieces: list[str] = []
-    is_over: bool = False
-
-
 class SpellingBody(BaseModel):
     text: str = Field(max_length=MAX_INPUT)
 
@@ -115,13 +107,11 @@ class EngineApi:
     def __init__(self, service: SpeechService) -> None:
         self._service = service
         self._voices = ReceivedVoices()
-        self._texts: dict[str, ArrivingText] = {}
 
     def add_to(self, app: FastAPI) -> None:
         app.add_api_route(wire.ENGINE_PATH, self.engine, methods=["GET"])
         app.add_api_route(wire.VOICES_PATH + "/{sha256}", self.add_voice, methods=["POST"], status_code=204)
         app.add_api_route(wire.SPEECH_PATH, self.speech, methods=["POST"], response_class=Response)
-        app.add_api_route(wire.TEXTS_PATH + "/{text_id}", self.add_text, methods=["POST"], status_code=204)
         app.add_api_route(wire.CONVERSION_PATH, self.conversion, methods=["POST"], response_class=Response)
         app.add_api_route(wire.PREPARATION_PATH, self.preparation, methods=["POST"], response_class=Response)
         app.add_api_route(wire.SPELLING_PATH, self.spelling, methods=["POST"])
@@ -149,22 +139,7 @@ class EngineApi:
         """Speak a text; the answer is a stream of events."""
         synthesis = body.request(await self._reference(body.voice))
         hooks = _StreamHooks()
-        text = None
-        if body.text_id is not None:
-            text = ArrivingText(max_characters=MAX_INPUT, max_pause_seconds=MAX_PAUSE_SECONDS)
-        answer = self._stream(self._service.speak(synthesis, client_key(request), text, hooks.callbacks), hooks)
-        if body.text_id is not None and text is not None:
-            self._texts[body.text_id] = text
-            answer.when_over = partial(self._texts.pop, body.text_id, None)
-        return answer
-
-    async def add_text(self, text_id: str, body: TextBody) -> None:
-        """Append to a text that arrives. Text for speech that has ended is ignored."""
-        if text := self._texts.get(text_id):
-            for piece in body.pieces:
-                text.add(piece)
-            if body.is_over:
-                text.end()
+        return self._stream(self._service.speak(synthesis, client_key(request), hooks.callbacks), hooks)
 
     async def conversion(
         self, request: Request, file: Annotated[UploadFile, File()], options: Annotated[str, Form(max_length=10_000)]

@@ -17,6 +17,7 @@ _STATUS_OF_CODE = {
     "voice-not-found": 404,
     "model-not-found": 404,
     "unknown-voice": 404,
+    "request-timed-out": 408,
     "voice-exists": 409,
     "request-too-large": 413,
     "too-many-requests": 429,

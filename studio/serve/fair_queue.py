@@ -1,4 +1,4 @@
-"""Bounded queue with round-robin scheduling of clients."""
+"""Bounded queue with round-robin scheduling of clients, and precedence of requests that have no audio yet."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _MAX_RETRY_SECONDS = 60
 class FairQueue:
     """Admits up to ``num_slots()`` requests at once. Waiting clients take turns, whatever the number of their requests.
 
-    Used on one event loop. ``limit`` is the maximum number of waiting requests.
+    Requests that continue a speech wait for all others. Used on one event loop. ``limit`` is the maximum number of
+    waiting requests.
     """
 
     def __init__(self, limit: int, num_slots: Callable[[], int]) -> None:
         self.limit = limit
         self.num_running = 0
         self._num_slots = num_slots
-        # Waiting requests of each client. The first client is the next to be served.
-        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._waiting, self._continued = _Turns(), _Turns()
         self._usual_seconds = _FIRST_GUESS_SECONDS
         self._is_closed = False
 
@@ -38,7 +38,7 @@ class FairQueue:
 
     @property
     def num_waiting(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return self._waiting.count + self._continued.count
 
     @property
     def retry_after_seconds(self) -> int:
@@ -67,9 +67,12 @@ class FairQueue:
         self._waiting.clear()
 
     @asynccontextmanager
-    async def slot(self, client: str) -> AsyncIterator[None]:
-        """Wait for the turn of ``client`` and hold a slot. Raise ``TooManyRequests`` at once if the queue is full."""
-        await self._acquire(client)
+    async def slot(self, client: str, *, is_continued: bool = False) -> AsyncIterator[None]:
+        """Wait for the turn of ``client`` and hold a slot. Raise ``TooManyRequests`` at once if the queue is full.
+
+        A speech that continues (``is_continued``) is never refused.
+        """
+        await self._acquire(client, self._continued if is_continued else self._waiting)
         started = asyncio.get_running_loop().time()
         try:
             yield
@@ -79,13 +82,13 @@ class FairQueue:
             self.num_running -= 1
             self._admit()
 
-    async def _acquire(self, client: str) -> None:
-        if not self._waiting and self.num_running < self._num_slots():
+    async def _acquire(self, client: str, turns: _Turns) -> None:
+        if not self.num_waiting and self.num_running < self._num_slots():
             self.num_running += 1
             return
-        self.require_place()
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(client, deque()).append(turn)
+        if turns is self._waiting:
+            self.require_place()
+        turn = turns.add(client)
         self._admit()
         try:
             await turn
@@ -93,23 +96,45 @@ class FairQueue:
             if turn.done() and not turn.cancelled():  # admitted and cancelled at the same time
                 self.num_running -= 1
             else:
-                self._forget(client, turn)
+                turns.remove(client, turn)
             self._admit()
             raise
 
     def _admit(self) -> None:
-        while self._waiting and self.num_running < self._num_slots():
-            client, turns = self._waiting.popitem(last=False)
-            turn = turns.popleft()
-            if turns:
-                self._waiting[client] = turns  # behind the other clients
+        while self.num_running < self._num_slots() and (turn := self._waiting.next() or self._continued.next()):
             if not turn.done():
                 self.num_running += 1
                 turn.set_result(None)
 
-    def _forget(self, client: str, turn: asyncio.Future[None]) -> None:
-        turns = self._waiting.get(client)
+
+class _Turns:
+    """Waiting requests of each client. The first client is the next to be served."""
+
+    def __init__(self) -> None:
+        self._of_client: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self._of_client.values()))
+
+    def add(self, client: str) -> asyncio.Future[None]:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._of_client.setdefault(client, deque()).append(turn)
+        return turn
+
+    def next(self) -> asyncio.Future[None] | None:
+        """Remove and return the next one, and put its client behind the others."""
+        if not self._of_client:
+            return None
+        client, turns = self._of_client.popitem(last=False)
+        turn = turns.popleft()
+        if turns:
+            self._of_client[client] = turns
+        return turn
+
+    def remove(self, client: str, turn: asyncio.Future[None]) -> None:
+        turns = self._of_client.get(client)
         if turns is not None and turn in turns:
             turns.remove(turn)
             if not turns:
-                del self._waiting[client]
+                del self._of_client[client]

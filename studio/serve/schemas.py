@@ -82,6 +82,10 @@ class SpokenWord(BaseModel):
     start: float
     end: float
 
+    def later(self, seconds: float) -> SpokenWord:
+        """Return the word ``seconds`` later."""
+        return SpokenWord(word=self.word, start=round(self.start + seconds, 3), end=round(self.end + seconds, 3))
+
 
 class Usage(BaseModel):
     """Number of text tokens and of speech tokens."""

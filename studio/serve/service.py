@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import WeakSet
@@ -25,19 +25,26 @@ from studio.errors import (
 )
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
-from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
-from studio.remote.arriving_text import ArrivingText
-from studio.serve.backend import ServedSpeech, SpeechBackend
+from studio.pipeline.request import (
+    ConversionRequest,
+    EngineDescription,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+    VoiceSummary,
+)
+from studio.serve.backend import Begin, ServedSpeech, SpeechBackend, TextMark
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.request_log import note_outcome, note_speech
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
 from studio.serve.word_times import RequestedWords, WordAligner
 from studio.take_checks.service import TakeCheckService
+from studio.text.segmentation import TextPart
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import name_key
-from studio.worker.request_handle import Callbacks, RequestHandle
+from studio.worker.request_handle import Callbacks
 
 _log = logging.getLogger(__name__)
 
@@ -158,24 +165,28 @@ class SpeechService:
         quality = quality or self.options.default_quality
         return ConversionRequest(source, voice, speed=speed, seed=seed, quality=quality)
 
-    def speak(
-        self,
-        request: SynthesisRequest,
-        client: str,
-        text: ArrivingText | None = None,
-        hooks: Callbacks | None = None,
+    def speak(self, request: SynthesisRequest, client: str, hooks: Callbacks | None = None) -> ServedSpeech:
+        """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
+        begin = self._synthesis(request, hooks)
+
+        def speak(speech: ServedSpeech) -> Awaitable[SynthesisReport]:
+            return speech.run(begin, is_continued=request.first_index > 0)
+
+        return self._serve(client, speak, request.voice, len(request.text))
+
+    def speak_parts(
+        self, request: SynthesisRequest, client: str, parts: AsyncIterable[TextPart | TextMark]
     ) -> ServedSpeech:
-        """Start a request for ``client``, with ``text`` if it arrives in pieces. Raise ``TooManyRequests``."""
-
-        def begin(backend: SpeechBackend) -> RequestHandle:
-            pieces = None if text is None else text.pieces()
-            return backend.synthesize(request, pieces=pieces, hooks=hooks, in_batch=self._num_slots > 1)
-
-        return self._serve(client, begin, request.voice, len(request.text))
+        """Start a request for ``client`` whose text arrives. Raise ``TooManyRequests`` if the queue is full."""
+        return self._serve(client, lambda speech: speech.speak_parts(request, parts, self._synthesis), request.voice)
 
     def convert(self, request: ConversionRequest, client: str, hooks: Callbacks | None = None) -> ServedSpeech:
         """Start a conversion for ``client``. Raise ``TooManyRequests`` if the queue is full."""
-        return self._serve(client, lambda backend: backend.convert(request, hooks=hooks), request.voice)
+
+        def speak(speech: ServedSpeech) -> Awaitable[SynthesisReport]:
+            return speech.run(lambda backend: backend.convert(request, hooks=hooks))
+
+        return self._serve(client, speak, request.voice)
 
     async def prepare_voice(
         self, voice: VoiceReference, client: str, on_progress: Callable[[str, float], None]
@@ -220,15 +231,18 @@ class SpeechService:
         """Return all metrics in Prometheus' text format."""
         return self.metrics.text(await self._backend.num_lost_workers())
 
+    def _synthesis(self, request: SynthesisRequest, hooks: Callbacks | None = None) -> Begin:
+        return lambda backend: backend.synthesize(request, hooks=hooks, in_batch=self._num_slots > 1)
+
     def _serve(
         self,
         client: str,
-        begin: Callable[[SpeechBackend], RequestHandle],
+        speak: Callable[[ServedSpeech], Awaitable[SynthesisReport]],
         voice: VoiceReference,
         num_characters: int = 0,
     ) -> ServedSpeech:
         restarted = self.metrics.restarted_requests
-        speech = ServedSpeech(self._backend, self.queue, client, begin, on_restart=restarted.inc)
+        speech = ServedSpeech(self._backend, self.queue, client, speak, on_restart=restarted.inc)
         self.metrics.requests.inc()
         note_speech(speech, voice.name, num_characters)
         self._running.add(speech)

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import threading
 import weakref
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -145,16 +145,14 @@ class _ForeignBackend:
         self,
         request: SynthesisRequest,
         *,
-        pieces: AsyncIterable[str] | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
         """Start a request after the lines of the window, regardless of ``in_batch``."""
         del in_batch
-        foreign_pieces = None if pieces is None else _texts_from(pieces, asyncio.get_running_loop())
 
         def begin(foreign: Callbacks) -> RequestHandle:
-            return self._backend().synthesize(request, pieces=foreign_pieces, hooks=foreign, in_batch=True)
+            return self._backend().synthesize(request, hooks=foreign, in_batch=True)
 
         return follow(request_events(begin, loop=self._loop), hooks)
 
@@ -191,17 +189,3 @@ class _ForeignBackend:
         if backend is None:
             raise WorkerDied("The speech process was closed.", remedy="Restart the program.")
         return backend
-
-
-async def _texts_from(pieces: AsyncIterable[str], loop: asyncio.AbstractEventLoop) -> AsyncIterable[str]:
-    """Yield the pieces of an iterable that belongs to ``loop``."""
-    iterator = pieces.__aiter__()
-
-    async def next_piece() -> str | None:
-        return await anext(iterator, None)
-
-    while True:
-        piece = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(next_piece(), loop))
-        if piece is None:
-            return
-        yield piece

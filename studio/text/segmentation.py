@@ -12,7 +12,7 @@ utterance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from studio.errors import NothingToSpeak, TextTooLong
@@ -30,6 +30,7 @@ from studio.text.split import (
     split_near_middle,
 )
 from studio.text.spoken import Encoder, Spoken, finish, fold, join, length, shown, speak, text_tokens, trim
+from studio.text.tags import COSYVOICE3_TAGS, TagSet
 
 MAX_CHARACTERS = 1_000_000
 
@@ -64,46 +65,85 @@ class Pause:
 
 
 def prepare_text(
-    text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True, language: str = ""
+    text: str,
+    *,
+    form: PromptForm,
+    tokenizer: Encoder,
+    normalize: bool = True,
+    language: str = "",
+    is_continued: bool = False,
 ) -> list[Sentence | Pause]:
     """Return all sentences and pauses of ``text``, in order.
 
     Without ``normalize``, the text is split but no words are changed. ``language`` is the tag of the script, such as
-    ``de`` or ``en-GB``; an empty one is detected. Raise ``NothingToSpeak``, ``TextTooLong``, and
-    ``StyleNotSupported`` for tags that the generation does not support.
+    ``de`` or ``en-GB``; an empty one is detected. A text that continues another one (``is_continued``) may consist of
+    pauses. Raise ``NothingToSpeak``, ``TextTooLong``, and ``StyleNotSupported`` for tags that the generation does not
+    support.
     """
-    reader = _Reader(_Source.of(text, form), tokenizer, is_normalized=not normalize, tag=language)
-    return list(_at_least_one_sentence(reader.items()))
+    reader = _Reader(_Source.of(text, form.tags), tokenizer, is_normalized=not normalize, tag=language)
+    items = list(reader.items())
+    if not (is_continued or any(isinstance(item, Sentence) for item in items)):
+        raise _nothing_to_speak()
+    return items
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A part of a text that arrives: one or more sentences, which are spoken as a text of their own.
+
+    ``language`` is the tag of the preceding text if the part has no letters, and empty otherwise.
+    """
+
+    text: str
+    language: str = ""
 
 
 class IncrementalText:
-    """Sentences of text that arrives in pieces. See :class:`IncrementalSplitter`."""
+    """Divides text that arrives in pieces into parts, each as soon as it is complete. See :class:`IncrementalSplitter`.
 
-    def __init__(self, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True, language: str = "") -> None:
-        self._tag = language
-        self._form = form
-        self._tokenizer = tokenizer
-        self._is_normalized = not normalize
-        self._splitter = IncrementalSplitter(form.tags)
+    The first part contains a sentence; later ones may consist of pauses.
+    """
+
+    def __init__(self) -> None:
+        self._splitter = IncrementalSplitter(COSYVOICE3_TAGS)
+        self._held = ""  # text without a sentence or a pause, which belongs to the next part
         self._language = Language.ENGLISH
+        self._is_spoken = False
 
-    def items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
-        """Yield each sentence as soon as it is complete. Raise the same errors as :func:`prepare_text`."""
-        return _at_least_one_sentence(self._items(pieces))
+    def feed(self, piece: str) -> list[TextPart]:
+        """Add ``piece`` and return the parts that are complete."""
+        return self._parts(self._splitter.feed(piece))
 
-    def _items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
-        for piece in pieces:
-            yield from self._read(self._splitter.feed(piece))
-        yield from self._read(self._splitter.finish())
+    def flush(self) -> list[TextPart]:
+        """Return the text that has arrived as complete. More may follow."""
+        return self._parts(self._splitter.finish())
 
-    def _read(self, texts: list[str]) -> Iterator[Sentence | Pause]:
+    def finish(self) -> list[TextPart]:
+        """Return the remaining text. Raise ``NothingToSpeak`` if no part contains a sentence."""
+        parts = self.flush()
+        if not self._is_spoken:
+            raise _nothing_to_speak()
+        return parts
+
+    def _parts(self, texts: list[str]) -> list[TextPart]:
+        parts = []
         for text in texts:
-            source = _Source.of(text, self._form)
-            # A line without letters has the language of the preceding lines.
-            self._language = detect_language(source.layout.masked, self._language)
-            yield from _Reader(
-                source, self._tokenizer, is_normalized=self._is_normalized, language=self._language, tag=self._tag
-            ).items()
+            self._held += text
+            layout = _Source.of(self._held, COSYVOICE3_TAGS).layout
+            has_sentence = layout.is_speakable(0, len(layout.text))
+            has_pause = any(block.pause_seconds is not None for block in blocks(layout))
+            if has_sentence or (has_pause and self._is_spoken):
+                parts.append(self._part(layout))
+        return parts
+
+    def _part(self, layout: Layout) -> TextPart:
+        has_letters = detect_language(layout.masked, Language.ENGLISH) is detect_language(
+            layout.masked, Language.CHINESE
+        )
+        part = TextPart(self._held, "" if has_letters else self._language.value)
+        self._language = detect_language(layout.masked, self._language)
+        self._held, self._is_spoken = "", True
+        return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +155,7 @@ class _Source:
     origins: Sequence[int]  # the place in ``written`` of each position of the layout
 
     @classmethod
-    def of(cls, text: str, form: PromptForm) -> _Source:
+    def of(cls, text: str, tags: TagSet) -> _Source:
         if len(text) > MAX_CHARACTERS:
             raise TextTooLong(
                 "The text has {length:,} characters; one request takes {most:,}.",
@@ -123,17 +163,12 @@ class _Source:
                 length=len(text),
                 most=MAX_CHARACTERS,
             )
-        cleaned = clean(text, form.tags)
-        return cls(text, Layout.of(cleaned.text, form.tags), cleaned.origins)
+        cleaned = clean(text, tags)
+        return cls(text, Layout.of(cleaned.text, tags), cleaned.origins)
 
 
-def _at_least_one_sentence(items: Iterator[Sentence | Pause]) -> Iterator[Sentence | Pause]:
-    has_sentence = False
-    for item in items:
-        has_sentence |= isinstance(item, Sentence)
-        yield item
-    if not has_sentence:
-        raise NothingToSpeak("There is nothing to speak in this text.", remedy="Write at least one word or number.")
+def _nothing_to_speak() -> NothingToSpeak:
+    return NothingToSpeak("There is nothing to speak in this text.", remedy="Write at least one word or number.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +189,14 @@ class _Reader:
         tokenizer: Encoder,
         *,
         is_normalized: bool,
-        language: Language | None = None,
-        tag: str = "",
+        tag: str,
     ) -> None:
         self._source = source
         self._layout = source.layout
         self._tokenizer = tokenizer
         self._is_normalized = is_normalized
         script, self._day_first = parse_language(tag)
-        self._text_language = script or language or detect_language(self._layout.masked)
+        self._text_language = script or detect_language(self._layout.masked)
         self._taken = 0
 
     def items(self) -> Iterator[Sentence | Pause]:

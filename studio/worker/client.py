@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,8 +31,10 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.worker import protocol
+from studio.worker.arriving_text import speech_events
 from studio.worker.process import Worker, WorkerConnection, WorkerProcess
 from studio.worker.protocol import Command, Event, RequestCommand
+from studio.worker.request_events import follow
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
@@ -76,6 +78,7 @@ class WorkerClient:
         self._submitting: set[asyncio.Task[None]] = set()
         # Requests that were sent to the worker and have not ended.
         self._running: dict[int, RequestHandle] = {}
+        self._arriving: set[RequestHandle] = set()  # requests whose text arrives
         self._pending_calls: dict[int, _PendingCall] = {}
         self._num_lost_workers = 0
 
@@ -122,13 +125,15 @@ class WorkerClient:
 
         Args:
             request: the text and the voice.
-            pieces: the text, if it arrives in pieces; the text of ``request`` is empty then.
+            pieces: the text, if it arrives in pieces; the text of ``request`` is empty then. ``on_audio`` is then
+                called on the loop.
             hooks: functions that are called while the request runs.
             in_batch: whether this is a background request, which may run concurrently with others. Interactive
                 requests start before it.
         """
-        command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None, in_batch=in_batch)
-        return self._begin(command, hooks, pieces)
+        if pieces is not None:
+            return self._follow_text(request, pieces, hooks, in_batch=in_batch)
+        return self._begin(protocol.Synthesize(next(self._ids), request, in_batch=in_batch), hooks)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Start the conversion of a recording to another voice, on the running loop."""
@@ -169,7 +174,7 @@ class WorkerClient:
 
     async def close(self) -> None:
         """End the worker, and kill it if it does not end in time. Never hangs."""
-        for running in list(self._running.values()):
+        for running in [*self._arriving, *self._running.values()]:
             running.cancel()
         for task in self._submitting:
             task.cancel()
@@ -211,26 +216,35 @@ class WorkerClient:
         if has_failed and self._loading is loading:
             self._loading = None
 
-    def _begin(
-        self,
-        command: protocol.Synthesize | protocol.Convert,
-        hooks: Callbacks | None,
-        pieces: AsyncIterable[str] | None = None,
+    def _follow_text(
+        self, request: SynthesisRequest, pieces: AsyncIterable[str], hooks: Callbacks | None, *, in_batch: bool
     ) -> RequestHandle:
+        def begin(part: SynthesisRequest, part_hooks: Callbacks) -> RequestHandle:
+            return self.synthesize(part, hooks=part_hooks, in_batch=in_batch)
+
+        async def events() -> AsyncGenerator[Event, None]:
+            if not self._is_loaded:
+                yield protocol.Progress(0, "load", 0.0)
+                await self.load()  # while the text arrives
+            async with contextlib.aclosing(speech_events(request, pieces, begin)) as speech:
+                async for event in speech:
+                    yield event
+
+        handle = follow(events(), hooks)
+        self._arriving.add(handle)
+        handle.when_over(partial(self._arriving.discard, handle))
+        return handle
+
+    def _begin(self, command: protocol.Synthesize | protocol.Convert, hooks: Callbacks | None) -> RequestHandle:
         running = RequestHandle(hooks or Callbacks())
-        task = asyncio.create_task(self._submit(running, command, pieces))
+        task = asyncio.create_task(self._submit(running, command))
         self._submitting.add(task)
         task.add_done_callback(self._submitting.discard)
         running.when_over(task.cancel)
         running.when_over(partial(self._cancel_in_worker, command.request_id))
         return running
 
-    async def _submit(
-        self,
-        running: RequestHandle,
-        command: protocol.Synthesize | protocol.Convert,
-        pieces: AsyncIterable[str] | None,
-    ) -> None:
+    async def _submit(self, running: RequestHandle, command: protocol.Synthesize | protocol.Convert) -> None:
         try:
             if not self._is_loaded:
                 if running.hooks.on_progress:
@@ -238,10 +252,6 @@ class WorkerClient:
                 await self.load()
             self._running[command.request_id] = running
             self._send(command)
-            if pieces is not None:
-                async for piece in pieces:
-                    self._send(protocol.AppendText(command.request_id, piece))
-                self._send(protocol.EndText(command.request_id))
         except asyncio.CancelledError:  # the request has ended, or the client is being closed
             running.cancel()
             raise

@@ -19,8 +19,6 @@ class Job:
 
     command: protocol.QueuedCommand
     control: RequestControl
-    # Text that arrives in pieces; None ends it.
-    text: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
     started: float = 0.0
     _claim: threading.Lock = field(default_factory=threading.Lock)
 

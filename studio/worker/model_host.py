@@ -185,16 +185,9 @@ class ModelHost:
         with self._in_use() as synthesizer:
             return synthesizer.prepare_voice(voice, control=control)
 
-    def stream(
-        self,
-        request: SynthesisRequest,
-        *,
-        control: RequestControl,
-        pieces: Iterator[str] | None = None,
-        in_batch: bool = False,
-    ) -> Chunks:
+    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         with self._in_use() as synthesizer:
-            chunks = synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch)
+            chunks = synthesizer.stream(request, control=control, in_batch=in_batch)
             if self._pool is not None:
                 chunks = self._pool.stream(request, control, chunks, in_batch=in_batch)
             return (yield from chunks)

@@ -46,19 +46,8 @@ class PrepareVoice(_RequestMessage):
 @dataclass(frozen=True, slots=True)
 class Synthesize(_RequestMessage):
     request: SynthesisRequest
-    # The text of ``request`` is empty. It follows in ``AppendText`` commands and ends with ``EndText``.
-    text_arrives: bool = False
     # A background request, which may run concurrently with others. Interactive requests start before it.
     in_batch: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AppendText(_RequestMessage):
-    text: str
-
-
-class EndText(_RequestMessage):
-    """The text of the request is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +103,7 @@ class Shutdown:
 
 # Commands that run in the order of their arrival.
 QueuedCommand = Load | PrepareVoice | Synthesize | Convert | ImportStoredVoices | FinishWrites
-RequestCommand = QueuedCommand | AppendText | EndText | NormalizeText | WatchEngines | EngineCommand | Cancel
+RequestCommand = QueuedCommand | NormalizeText | WatchEngines | EngineCommand | Cancel
 Command = RequestCommand | Shutdown
 
 

@@ -101,12 +101,6 @@ class Server:
         match command:
             case protocol.Cancel(request_id):
                 self._cancel(request_id)
-            case protocol.AppendText(request_id, text):
-                if job := self._jobs.get(request_id):
-                    job.text.put(text)
-            case protocol.EndText(request_id):
-                if job := self._jobs.get(request_id):
-                    job.text.put(None)
             case protocol.NormalizeText(request_id):
                 self._answer_concurrently(request_id, partial(_normalize, command))
             case protocol.WatchEngines(request_id):
@@ -121,7 +115,6 @@ class Server:
 
     def _queue(self, command: protocol.QueuedCommand) -> None:
         job = Job(command, self._control(command.request_id))
-        job.control.when_cancelled(partial(job.text.put, None))
         self._jobs[command.request_id] = job
         self._waiting.put(job)
 
@@ -220,12 +213,9 @@ class Server:
                 return protocol.Ready(request_id, self._model.description)
             case protocol.PrepareVoice(request_id, voice):
                 return protocol.VoiceReady(request_id, self._loaded().prepare_voice(voice, control=control))
-            case protocol.Synthesize(request_id, request, text_arrives, in_batch):
+            case protocol.Synthesize(request_id, request, in_batch):
                 chunks = self._loaded().stream(
-                    request,
-                    control=control,
-                    pieces=iter(job.text.get, None) if text_arrives else None,
-                    in_batch=in_batch and self._max_concurrent_lines() > 1,
+                    request, control=control, in_batch=in_batch and self._max_concurrent_lines() > 1
                 )
                 return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
             case protocol.Convert(request_id, conversion):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -153,18 +153,6 @@ def test_a_cancelled_line_ends_in_the_replica(replicas: LocalReplicas) -> None:
             await asyncio.sleep(0.01)
 
     run(replicas, cancel)
-
-
-def test_text_that_is_being_written_is_spoken_when_it_is_complete(replicas: LocalReplicas) -> None:
-    async def pieces() -> AsyncIterator[str]:
-        yield "one "
-        yield "two"
-
-    levels, _ = run(
-        replicas, lambda backend: audio_of(backend.synthesize(SynthesisRequest("", VOICE), pieces=pieces()))
-    )
-    assert levels == pytest.approx([0.1, 0.2])
-    assert replicas.sent[0].command.request.text == "one two"
 
 
 def test_progress_is_sent_only_if_it_is_wanted(replicas: LocalReplicas) -> None:

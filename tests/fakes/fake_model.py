@@ -93,25 +93,15 @@ class FakeModel:
             control.report_progress("voice", share)
         return VoiceSummary(voice.name, 3.0, 75, 10, warnings=("a little quiet",))
 
-    def stream(
-        self,
-        request: SynthesisRequest,
-        *,
-        control: RequestControl,
-        pieces: Iterator[str] | None = None,
-        in_batch: bool = False,
-    ) -> Chunks:
+    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         self.requests.append(request)
-        spoken: list[str] = []
-        for piece in [request.text] if pieces is None else pieces:
-            is_fast = (request.preset or "").startswith("speed.")
-            is_slow = "drawl" in request.text and sum(each.text == request.text for each in self.requests) > 1
-            samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES * (5 if is_slow else 4) // 4
-            yield from self._speak(piece, control, start=len("".join(spoken).split()), samples=samples)
-            spoken.append(piece)
+        is_fast = (request.preset or "").startswith("speed.")
+        is_slow = "drawl" in request.text and sum(each.text == request.text for each in self.requests) > 1
+        samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES * (5 if is_slow else 4) // 4
+        yield from self._speak(request.text, control, samples=samples)
         is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
         odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
-        report = self._report(request.mode, "".join(spoken))
+        report = self._report(request.mode, request.text)
         return replace(report, odd_lengths=odd, quality=_quality_of(request))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
@@ -135,10 +125,8 @@ class FakeModel:
     def close(self) -> None:
         self.is_closed = True
 
-    def _speak(
-        self, text: str, control: RequestControl, start: int = 0, samples: int = CHUNK_SAMPLES
-    ) -> Iterator[AudioChunk]:
-        for position, word in enumerate(text.split(), start + 1):
+    def _speak(self, text: str, control: RequestControl, samples: int = CHUNK_SAMPLES) -> Iterator[AudioChunk]:
+        for position, word in enumerate(text.split(), 1):
             self._execute(word, control)
             yield AudioChunk(np.full(samples, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
             if position == 1:

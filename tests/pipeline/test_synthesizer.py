@@ -201,32 +201,19 @@ def test_pauses_are_silence_of_that_length(synthesizer: Synthesizer, voice: Voic
 
 
 @pytest.mark.slow
-def test_typed_text_is_spoken_sentence_by_sentence_as_it_arrives(
-    synthesizer: Synthesizer, voice: VoiceReference
-) -> None:
-    typed: list[str] = []
-
-    def typing() -> Iterator[str]:
-        for piece in (
-            "Here is the fir",
-            "st sentence of it. And th",
-            "en there is a second one. ",
-            "[pause 0.2] ",
-            "Bye.",
-        ):
-            typed.append(piece)
-            yield piece
-
-    stream = synthesizer.stream(short(voice, text=""), pieces=typing(), control=RequestControl())
-    next(stream)
-    assert len(typed) < 5, "sound came before the text was complete"
-    _, report = run(stream)
-    assert " ".join(report.spoken_text) == "Here is the first sentence of it. And then there is a second one. Bye."
-
-
-def test_typed_text_without_words_is_nothing_to_speak(synthesizer: Synthesizer, voice: VoiceReference) -> None:
-    with pytest.raises(NothingToSpeak):
-        run(synthesizer.stream(short(voice, text=""), pieces=iter(["... ", "--"]), control=RequestControl()))
+def test_a_text_in_parts_is_spoken_as_continued(synthesizer: Synthesizer, voice: VoiceReference) -> None:
+    """Each part has the seeds of its place in the text, and may be a pause."""
+    together = "The sea was calm.\n[pause 0.2]\nThe sea was calm."
+    whole, report = run(synthesizer.stream(short(voice, text=together), control=RequestControl()))
+    assert report.num_items == 3
+    parts = []
+    for index, part in enumerate(("The sea was calm.\n", "[pause 0.2]\n", "The sea was calm.")):
+        request = replace(short(voice, text=part), first_index=index)
+        chunks, _ = run(synthesizer.stream(request, control=RequestControl()))
+        assert {chunk.sentence_index for chunk in chunks} == {index}
+        parts += chunks
+    samples = [np.concatenate([chunk.samples for chunk in chunks]) for chunks in (whole, parts)]
+    assert np.array_equal(*samples)
 
 
 @pytest.mark.slow

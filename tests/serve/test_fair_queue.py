@@ -117,3 +117,29 @@ def test_a_request_that_is_cancelled_in_the_moment_of_its_turn_passes_the_slot_o
         assert requests.queue.num_running == 0
 
     run(work())
+
+
+def test_speech_that_continues_waits_for_clients_without_audio_and_is_never_refused() -> None:
+    async def run() -> None:
+        queue = FairQueue(1, lambda: 1)
+        order: list[str] = []
+
+        async def work(client: str, *, is_continued: bool) -> None:
+            async with queue.slot(client, is_continued=is_continued):
+                order.append(client)
+                await asyncio.sleep(0)
+
+        async with queue.slot("first"):
+            later = [asyncio.create_task(work(name, is_continued=True)) for name in ("later", "latest")]
+            await asyncio.sleep(0)
+            assert queue.num_waiting == 2
+            with pytest.raises(TooManyRequests):
+                queue.require_place()
+            queue.limit = 3
+            new = asyncio.create_task(work("new", is_continued=False))
+            await asyncio.sleep(0)
+        await asyncio.gather(*later, new)
+        assert order == ["new", "later", "latest"]
+        assert queue.num_running == 0
+
+    asyncio.run(run())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import io
-import json
 import random
 import threading
 import time
@@ -22,7 +20,6 @@ from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from running_service import RunningService, Serve
 from thread_worker import ThreadWorker
 from waiting import wait_until
-from websockets.asyncio.client import connect
 
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
@@ -271,73 +268,6 @@ def test_many_requests_leave_nothing_behind(serve: Serve) -> None:
         wait_until(lambda: running.service.queue.num_running == 0 and not running.client._running)
         wait_until(lambda: (process.num_fds() if hasattr(process, "num_fds") else process.num_handles()) <= before + 2)
         assert running.service.queue.num_waiting == 0
-
-
-def test_text_that_is_being_written_is_spoken_while_it_arrives(service: RunningService) -> None:
-    """The audio of the first words arrives before the last words are sent."""
-
-    async def talk() -> tuple[bytes, list[dict[str, object]]]:
-        audio, events = b"", []
-        async with connect(f"ws{service.url[4:]}/v1/audio/speech/stream") as socket:
-            await socket.send(json.dumps({"type": "start", "voice": "Ada", "seed": 3}))
-            await socket.send(json.dumps({"type": "text", "text": "one two "}))
-            while len(audio) < 2 * 2 * CHUNK_SAMPLES:
-                message = await socket.recv()
-                if isinstance(message, bytes):
-                    audio += message
-                else:
-                    events.append(json.loads(message))
-            await socket.send(json.dumps({"type": "text", "text": "three"}))
-            await socket.send(json.dumps({"type": "end"}))
-            async for message in socket:
-                if isinstance(message, bytes):
-                    audio += message
-                else:
-                    events.append(json.loads(message))
-        return audio, events
-
-    audio, events = asyncio.run(asyncio.wait_for(talk(), 60))
-    assert audio == expected_pcm(3)
-    assert [event["type"] for event in events] == ["started", "done"]
-    assert events[0]["sample_rate"] == 24_000
-
-
-@pytest.mark.parametrize(
-    ("messages", "code"),
-    [
-        (["no json"], "bad-request"),
-        ([{"type": "text", "text": "early"}], "bad-request"),
-        ([{"type": "start", "voice": "nobody"}], "voice-not-found"),
-        ([{"type": "start", "speed": 9}], "bad-request"),
-        ([{"type": "start"}, {"type": "dance"}], "bad-request"),
-        ([{"type": "start"}, {"type": "text", "text": "x" * 30_000}], "bad-request"),
-        ([{"type": "start"}, {"type": "text", "text": "bug"}], "internal-error"),
-    ],
-)
-def test_wrong_messages_are_answered_with_an_error(service: RunningService, messages: list[object], code: str) -> None:
-    async def talk() -> dict[str, object]:
-        async with connect(f"ws{service.url[4:]}/v1/audio/speech/stream") as socket:
-            for message in messages:
-                await socket.send(message if isinstance(message, str) else json.dumps(message))
-            answers = [message async for message in socket]
-        return dict(json.loads(answers[-1]))
-
-    answer = asyncio.run(asyncio.wait_for(talk(), 60))
-    assert answer["type"] == "error"
-    assert answer["error"]["code"] == code  # type: ignore[index]
-
-
-def test_a_live_client_that_leaves_ends_its_request(service: RunningService) -> None:
-    async def talk() -> None:
-        async with connect(f"ws{service.url[4:]}/v1/audio/speech/stream") as socket:
-            await socket.send(json.dumps({"type": "start"}))
-            await socket.send(json.dumps({"type": "text", "text": "one wait"}))
-            while not isinstance(await socket.recv(), bytes):
-                pass
-
-    asyncio.run(asyncio.wait_for(talk(), 60))
-    wait_until(lambda: service.service.queue.num_running == 0)
-    assert speak(service, "one").content == expected_pcm(1)
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -101,18 +102,20 @@ def test_an_error_before_the_json_is_an_error_of_the_api(checked: RunningService
 
 
 def test_text_that_is_being_written_has_word_times_too(checked: RunningService) -> None:
-    async def talk() -> dict[str, object]:
+    async def talk() -> list[dict[str, Any]]:
         async with connect(f"ws{checked.url[4:]}/v1/audio/speech/stream") as socket:
             await socket.send(json.dumps({"type": "start", "timestamp_granularities": ["word"]}))
-            for piece in ("one ", "two"):
+            for piece in ("one ", "two\n", "one two"):
                 await socket.send(json.dumps({"type": "text", "text": piece}))
             await socket.send(json.dumps({"type": "end"}))
-            messages = [message async for message in socket]
-        return dict(json.loads(messages[-1]))
+            return [json.loads(message) async for message in socket if isinstance(message, str)]
 
-    done = asyncio.run(asyncio.wait_for(talk(), 60))
-    assert done["type"] == "done"
-    assert done["words"] == WORDS
+    messages = asyncio.run(asyncio.wait_for(talk(), 60))
+    later = [{"word": each["word"], "start": each["start"] + 0.2, "end": each["end"] + 0.2} for each in WORDS]
+    later = [{**each, "start": round(each["start"], 3), "end": round(each["end"], 3)} for each in later]
+    sentences = [message for message in messages if message["type"] == "sentence"]
+    assert [(each["text"], each["words"]) for each in sentences] == [("one two\n", WORDS), ("one two", later)]
+    assert messages[-1] == {"type": "done", "audio_seconds": 0.4, "words": [*WORDS, *later]}
 
 
 def test_the_description_of_the_api_explains_the_forms(checked: RunningService) -> None:

@@ -11,7 +11,7 @@ from official_faults import is_damaged, is_unspeakable, without_stray_backslashe
 
 from studio.errors import NothingToSpeak, StyleNotSupported, TextTooLong
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
-from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, prepare_text
+from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, TextPart, prepare_text
 from studio.text.tokenizer import TextTokenizer
 
 # Texts that the official program damages, with the correct result. Each comment describes the defect.
@@ -235,34 +235,51 @@ def test_text_that_is_too_long_is_refused(form: PromptForm, tokenizer: TextToken
 
 class TestIncrementalText:
     def _items(self, pieces: list[str], form: PromptForm, tokenizer: TextTokenizer) -> list[str | float]:
-        items = IncrementalText(form=form, tokenizer=tokenizer).items(iter(pieces))
+        text = IncrementalText()
+        parts = [*(part for piece in pieces for part in text.feed(piece)), *text.finish()]
+        items = [
+            item
+            for number, part in enumerate(parts)
+            for item in prepare_text(
+                part.text, form=form, tokenizer=tokenizer, language=part.language, is_continued=number > 0
+            )
+        ]
         return [item.spoken if isinstance(item, Sentence) else item.seconds for item in items]
 
-    def test_sentences_are_returned_while_text_arrives(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
-        consumed = 0
+    def test_parts_are_returned_while_text_arrives(self) -> None:
+        text = IncrementalText()
+        assert text.feed("It is now 5") == []
+        assert text.feed(" o'clock in the afternoon. N") == [TextPart("It is now 5 o'clock in the afternoon.")]
+        assert text.feed("ever mind what") == []
+        assert text.finish() == [TextPart(" Never mind what")]
 
-        def pieces() -> Any:
-            nonlocal consumed
-            for piece in ("It is now 5", " o'clock in the afternoon. N", "ever mind what", " comes next."):
-                consumed += 1
-                yield piece
-
-        items = IncrementalText(form=form, tokenizer=tokenizer).items(pieces())
-        first = next(items)
-        assert isinstance(first, Sentence)
-        assert (first.spoken, consumed) == ("It is now five o'clock in the afternoon.", 2)
-        assert [item.written for item in items] == [" Never mind what comes next."]
+    def test_a_flush_ends_a_part_anywhere(self) -> None:
+        text = IncrementalText()
+        assert text.flush() == []
+        text.feed("And then he")
+        assert text.flush() == [TextPart("And then he")]
+        text.feed(" left")
+        assert text.finish() == [TextPart(" left")]
 
     def test_pauses_and_lines(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
-        pieces = ["你好[pau", "se 1]世界\n", "\n", "😀\n再见"]
-        assert self._items(pieces, form, tokenizer) == ["你好，", 1.0, "世界。", "再见。"]
+        pieces = ["你好[pau", "se 1]世界\n", "\n", "😀\n再见", "[pause 2]", "😀"]
+        assert self._items(pieces, form, tokenizer) == ["你好，", 1.0, "世界。", "再见，", 2.0]
+
+    def test_a_pause_may_follow_the_last_sentence(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+        assert self._items(["Good morning to you.\n", "[pause 2]"], form, tokenizer) == ["Good morning to you.", 2.0]
+
+    def test_a_pause_may_precede_the_first_sentence(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+        assert self._items(["[pause 2]\n", "Good morning."], form, tokenizer) == [2.0, "Good morning."]
 
     def test_digits_have_the_language_of_the_preceding_text(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert self._items(["第一章\n", "5\n"], form, tokenizer) == ["第一章。", "五。"]
 
-    def test_text_without_words_is_an_error(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    def test_text_without_words_is_an_error(self) -> None:
+        text = IncrementalText()
+        for piece in ("", " \n", "[pause 1]\n", "…"):
+            assert text.feed(piece) == []
         with pytest.raises(NothingToSpeak):
-            self._items(["", " \n", "[pause 1]\n", "…"], form, tokenizer)
+            text.finish()
 
 
 def test_written_text_of_a_pause_is_its_tag(form: PromptForm, tokenizer: TextTokenizer) -> None:

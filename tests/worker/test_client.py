@@ -136,20 +136,54 @@ def test_a_request_after_load_does_not_load_again(monkeypatch: pytest.MonkeyPatc
     assert len(loads) == 1
 
 
-def test_text_that_arrives_in_pieces_is_synthesized_at_once() -> None:
+def test_text_that_arrives_in_pieces_is_synthesized_at_once(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         was_heard = asyncio.Event()
 
         async def pieces() -> AsyncIterator[str]:
-            yield "first "
+            yield "This is the first sentence. And"
             await was_heard.wait()
-            yield "second"
+            yield " this is the second."
 
         speech = client.synthesize(text(""), pieces=pieces())
         async for _ in speech:
             was_heard.set()
-        assert speech.report is not None
-        assert speech.report.spoken_text == ("first second",)
+        report = speech.report
+        assert report is not None
+        assert report.spoken_text == ("This is the first sentence.", " And this is the second.")
+        assert report.audio_seconds == pytest.approx(1.0)
+        assert [each.from_seconds for each in report.evidence] == pytest.approx([0.0, 0.5])
+        assert [request.first_index for request in workers[0].server._model.requests] == [0, 1]  # type: ignore[union-attr]
+
+    run(work)
+
+
+def test_nothing_runs_in_the_worker_while_a_text_pauses() -> None:
+    async def work(client: WorkerClient) -> None:
+        async def pieces() -> AsyncIterator[str]:
+            yield "This is the first sentence. And"
+            await asyncio.Event().wait()
+
+        speech = client.synthesize(text(""), pieces=pieces())
+        for _ in range(5):
+            await anext(speech)
+        assert await heard(client, "one two") == 2
+        speech.cancel()
+        assert await speech.finished() is None
+
+    run(work)
+
+
+def test_a_client_that_is_closed_ends_a_text_that_arrives() -> None:
+    async def work(client: WorkerClient) -> None:
+        async def pieces() -> AsyncIterator[str]:
+            await asyncio.Event().wait()
+            yield ""
+
+        await client.load()
+        speech = client.synthesize(text(""), pieces=pieces())
+        await client.close()
+        assert await speech.finished() is None
 
     run(work)
 

@@ -31,9 +31,7 @@ REPORT = SynthesisReport(0.1, 1.0, 0.5, 24_000, Mode.INSTRUCT, 25, {"flow": 0.1}
 MESSAGES = [
     protocol.Load(1, Path("m"), EngineOptions(num_threads=2)),
     protocol.PrepareVoice(3, VOICE),
-    protocol.Synthesize(4, SynthesisRequest("你好", VOICE, seed=5), text_arrives=True),
-    protocol.AppendText(5, "more"),
-    protocol.EndText(6),
+    protocol.Synthesize(4, SynthesisRequest("你好", VOICE, seed=5)),
     protocol.Convert(7, ConversionRequest(Path("s.wav"), VOICE)),
     protocol.ImportStoredVoices(8, Path("spk2info.pt"), Path("m"), Path("d")),
     protocol.FinishWrites(14),

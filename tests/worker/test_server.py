@@ -123,17 +123,8 @@ def test_the_playback_estimate_counts_from_now(loaded: Caller) -> None:
 
 
 @pytest.mark.slow
-def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
-    loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
-    loaded.say(protocol.AppendText(2, "first "))
-    assert isinstance(loaded.next_event(), protocol.AudioReady), "sound before the text has ended"
-    loaded.say(protocol.AppendText(2, "second"), protocol.EndText(2))
-    assert loaded.events_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
-
-
-@pytest.mark.slow
-def test_text_of_an_unknown_request_is_ignored(loaded: Caller) -> None:
-    loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), pause_engines(2))
+def test_a_command_for_an_unknown_request_is_ignored(loaded: Caller) -> None:
+    loaded.say(protocol.Cancel(99), pause_engines(2))
     assert loaded.next_event() == protocol.EnginesManaged(2, 0)
 
 
@@ -162,15 +153,6 @@ def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
     events = loaded.events_until_end_of(2)
     assert not any(isinstance(event, protocol.AudioReady) for event in events)
     assert events[-1] == protocol.Cancelled(2)
-
-
-@pytest.mark.slow
-def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
-    loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
-    loaded.say(protocol.AppendText(2, "one"))
-    assert isinstance(loaded.next_event(), protocol.AudioReady)
-    loaded.say(protocol.Cancel(2))
-    assert loaded.events_until_end_of(2)[-1] == protocol.Cancelled(2)
 
 
 @pytest.mark.slow
