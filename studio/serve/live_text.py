@@ -203,7 +203,7 @@ class _LiveSpeech:
         self._num_characters += len(text)
         if self._num_characters > MAX_INPUT:
             raise BadRequest("The text is longer than {number} characters.", remedy="Split it.", number=MAX_INPUT)
-        self._put(self._text.feed(text))
+        self._put(self._text.feed(text.encode("utf-8", "ignore").decode()))  # without lone surrogates
 
     def _put(self, parts: Sequence[TextPart | TextMark], *marks: TextMark) -> None:
         for each in (*parts, *marks):
@@ -216,6 +216,8 @@ class _LiveSpeech:
             self.waits_for_text = False
             if part is TextMark.END:
                 return
+            if isinstance(part, TextPart):
+                self._service.require_language(self._start, part.text)
             yield part
 
     async def _run(self) -> None:

@@ -136,11 +136,8 @@ class SpeechService:
         if text is not None and not text.strip():
             raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
         self.require_model(body.model)
-        if text is not None and not body.allow_unsupported_language and unlearned_language(self.model_name, text):
-            raise UnsupportedLanguage(
-                language_error(self.model_name).problem,
-                remedy="Use a model that supports the language, or send “allow_unsupported_language”.",
-            )
+        if text is not None:
+            self.require_language(body, text)
         name = body.voice.id if isinstance(body.voice, VoiceId) else body.voice
         instructions = (body.instructions or "").strip() or None
         preset = body.preset
@@ -156,6 +153,14 @@ class SpeechService:
             trims_leading_silence=True,
             quality=body.quality or self.options.default_quality,
         )
+
+    def require_language(self, body: SpeechOptionsBody, text: str) -> None:
+        """Raise ``UnsupportedLanguage`` if the model lacks the language of ``text``, unless ``body`` allows it."""
+        if not body.allow_unsupported_language and unlearned_language(self.model_name, text):
+            raise UnsupportedLanguage(
+                language_error(self.model_name).problem,
+                remedy="Use a model that supports the language, or send “allow_unsupported_language”.",
+            )
 
     async def conversion(
         self, source: Path, voice_name: str, *, speed: float, seed: int, quality: Quality | None = None

@@ -278,16 +278,16 @@ def test_voices_are_prepared_recordings_converted_and_texts_spelled(
 def test_text_that_arrives_is_spoken_at_once_and_as_on_this_computer(
     service: RunningService, clip: Path, limits: list[int]
 ) -> None:
-    """Also over a connection that breaks: the text that has arrived is sent again."""
+    """Also over a connection that breaks: its sentence is requested again."""
 
     async def speak_arriving(client: WorkerClient) -> tuple[np.ndarray, SynthesisReport]:
         plays = asyncio.Event()
 
         async def pieces() -> AsyncIterator[str]:
             yield "one two "
-            yield "three four five"
+            yield "three four five. And"
             await plays.wait()
-            for piece in (" six", " seven ", "eight nine"):
+            for piece in (" six", " seven.\nAnd ", "nine"):
                 yield piece
 
         async with client:
@@ -308,7 +308,7 @@ def test_text_that_arrives_is_spoken_at_once_and_as_on_this_computer(
         assert proxy.num_broken == len(limits)
         here, report_here = asyncio.run(speak_arriving(WorkerClient(Path("fake"), start_worker=ThreadWorker)))
     assert np.array_equal(there, here)
-    assert len(here) == 9 * CHUNK_SAMPLES
+    assert len(here) == 10 * CHUNK_SAMPLES
     assert inaudible(report) == inaudible(report_here)
     assert report.network is not None
 
@@ -321,7 +321,7 @@ def test_arriving_text_without_words_fails_and_can_be_cancelled(service: Running
         await asyncio.Event().wait()
 
     async def nothing() -> AsyncIterator[str]:
-        yield "nothing"
+        yield "…"
 
     async def run() -> None:
         async with client_of(service.url) as client:
