@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 
 from studio.cli.command_context import CommandContext
 from studio.cli.numbers import port_number, positive
@@ -16,18 +17,22 @@ from studio.cli.options import (
     add_command,
     add_engine_options,
     add_model_option,
+    add_quality_option,
     add_service_options,
+    chosen_quality,
     engine_options,
     model_folder,
     voice_names,
 )
 from studio.cli.progress import print_message
 from studio.errors import CannotServe, IncompleteInstallation
+from studio.model.options import Quality
 from studio.system.installation import how_to_add
 
 EXAMPLES = """\
 examples:
   ray get-auth-token --generate                       once; copy ~/.ray/auth_token to the other computers
+  chmod 600 ~/.ray/auth_token                         on every computer
   export RAY_AUTH_MODE=token                          on every computer
   timbre cluster start --device cuda --replicas 8     on the first computer
   timbre cluster start --join 10.0.0.5:6379           on each of the others
@@ -61,6 +66,11 @@ def _add_start(actions: Commands) -> None:
     parser.add_argument(
         "--ray-port", type=port_number, default=6379, metavar="N", help="port of the head node (default 6379)"
     )
+    parser.add_argument(
+        "--node-address",
+        metavar="IP",
+        help="address of this computer for the other ones; 127.0.0.1 keeps Ray off the network",
+    )
     parser.add_argument("--num-cpus", type=positive, metavar="N", help="cores that Ray may use here (default all)")
     parser.add_argument("--num-gpus", type=positive, metavar="N", help="GPUs that Ray may use here (default all)")
     add_service_options(parser)
@@ -71,6 +81,7 @@ def _add_start(actions: Commands) -> None:
         "--fewest-replicas", type=positive, default=1, metavar="N", help="workers that always run (default 1)"
     )
     parser.add_argument("--cores", type=positive, metavar="N", help="cores of each worker (default 2, with a GPU 1)")
+    add_quality_option(parser)
     add_model_option(parser)
     add_engine_options(parser, has_threads=True)
     parser.set_defaults(device="cpu")
@@ -82,16 +93,17 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
         from studio.cluster.application import application  # noqa: PLC0415
         from studio.cluster.options import ClusterOptions  # noqa: PLC0415
 
-    sizes = {"cores": arguments.num_cpus, "gpus": arguments.num_gpus}
+    here = partial(node.start_node, host=arguments.node_address, cores=arguments.num_cpus, gpus=arguments.num_gpus)
     if arguments.join:
-        node.start_node(join=arguments.join, **sizes)
+        here(join=arguments.join)
         print_message(f"this computer belongs to the cluster {arguments.join}")
-        _warn_of_ports()
+        _warn_of_ports(arguments.node_address)
         return 0
     engine = engine_options(arguments, None)
     options = ClusterOptions(
         model=str(model_folder(arguments.model).resolve()) if arguments.model else ClusterOptions().model,
         voice=arguments.voice,
+        quality=chosen_quality(arguments) or Quality.EXACT,
         engine=engine if engine.num_threads or not arguments.cores else replace(engine, num_threads=arguments.cores),
         fewest_replicas=min(arguments.fewest_replicas, arguments.replicas),
         most_replicas=arguments.replicas,
@@ -108,7 +120,7 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
     application(options)
     options.access_rules()
     print_message("starting Ray; this takes about half a minute")
-    head = node.start_node(join=None, port=arguments.ray_port, **sizes)
+    head = here(join=None, port=arguments.ray_port)
     try:
         deployment.deploy(head.address, options, arguments.port)
     except BaseException:
@@ -119,7 +131,7 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
     print_message(f"serving {options.model_folder().name} at {url}/v1; “timbre cluster stop” ends it")
     if arguments.token_file is not None:
         print_message(f"the API key is in {arguments.token_file}")
-    _warn_of_ports()
+    _warn_of_ports(arguments.node_address)
     return 0
 
 
@@ -172,7 +184,9 @@ def _libraries() -> Iterator[None]:
         ) from error
 
 
-def _warn_of_ports() -> None:
+def _warn_of_ports(node_address: str | None) -> None:
+    if node_address == "127.0.0.1":  # Ray then listens on this interface only
+        return
     print_message(
         "note: Ray listens on all interfaces of this computer, whatever its address. Use a private network, or let a "
         "firewall admit only the computers of the cluster."

@@ -138,6 +138,7 @@ class SpeechIngress:
             options.model_folder(),
             options.voice,
             options.queue,
+            options.quality,
             voice_names=options.voice_names,
             is_strict=options.strict_models,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from studio.cluster.sent_requests import SentRequest, sent_clip, sent_file
-from studio.errors import from_record
+from studio.errors import WorkerDied, from_record
 from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
@@ -51,13 +51,15 @@ class ClusterBackend:
     def __init__(self, replicas: Replicas, *, num_lines: int) -> None:
         self._replicas = replicas
         self._num_lines = num_lines
+        self._num_lost_workers = 0  # in replicas that still run
 
     async def load(self) -> EngineDescription:
         """Wait for the first replica. The returned ``max_concurrent_lines`` is the total over all replicas."""
         return replace(await self._replicas.describe(), max_concurrent_lines=self._num_lines)
 
     async def num_lost_workers(self) -> int:
-        return self._replicas.num_lost
+        """Return how many replicas were lost, and how many lines lost a worker in a replica that replaced it."""
+        return self._replicas.num_lost + self._num_lost_workers
 
     def synthesize(
         self,
@@ -103,6 +105,8 @@ class ClusterBackend:
             if isinstance(event, protocol.Finished):
                 yield protocol.Finished(_ANY_ID, replace(event.report, max_concurrent_lines=self._num_lines))
             else:
+                if isinstance(event, protocol.Failed) and event.error[0] == WorkerDied.code:
+                    self._num_lost_workers += 1
                 yield event
 
     async def _call(self, sent: SentRequest) -> Event:

@@ -22,6 +22,8 @@ from studio.system.child_process import new_log_path
 
 DEFAULT_RAY_PORT = 6379
 _START_SECONDS = 180.0
+# A node of a busy computer may miss the 30 seconds in which Ray expects it.
+_JOIN_ATTEMPTS = 3
 # A node that leaves the cluster lets its workers finish their lines for this long.
 _DRAIN_SECONDS = 30
 _STOP_SECONDS = _DRAIN_SECONDS + 15.0
@@ -38,6 +40,8 @@ RAY_ENVIRONMENT = {
     "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
     "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
     "RAY_SERVE_PROXY_USE_GRPC": "1",
+    # On a busy computer, the HTTP proxy takes longer than five seconds to start and is replaced before it runs.
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",
     "RAY_SERVE_REPLICA_GRPC_MAX_MESSAGE_LENGTH": str(2**31 - 1),
 }
 # What `ray start` prints once the node runs.
@@ -61,11 +65,18 @@ class Node:
 
 
 def start_node(
-    *, join: str | None, port: int = DEFAULT_RAY_PORT, cores: int | None = None, gpus: int | None = None
+    *,
+    join: str | None,
+    port: int = DEFAULT_RAY_PORT,
+    host: str | None = None,
+    cores: int | None = None,
+    gpus: int | None = None,
 ) -> Node:
     """Start a head node on ``port``, or a node that joins the head node ``join``. Return when it runs.
 
-    ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``.
+    ``host`` is the address of this computer for other nodes; with 127.0.0.1, Ray listens on no other interface.
+    ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``, and
+    ``UnusableSetting`` if other users can read the token of Ray.
     """
     require_authentication()
     if (running := running_node()) is not None:
@@ -74,13 +85,29 @@ def start_node(
             remedy="End it with “timbre cluster stop”.",
             address=running.address,
         )
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
+    command = [sys.executable, "-m", "studio.cluster.ray_start", "start", "--block", "--disable-usage-stats"]
     if join is None:
-        command += ["--head", f"--port={port}", "--include-dashboard=false"]
+        # The monitor would start computers of a cloud.
+        command += ["--head", f"--port={port}", "--include-dashboard=false", "--no-monitor"]
     else:
         command += [f"--address={join}"]
+    command += [f"--node-ip-address={host}"] if host is not None else []
     command += [f"--num-cpus={cores}"] if cores is not None else []
     command += [f"--num-gpus={gpus}"] if gpus is not None else []
+    address = join or f"{host or '127.0.0.1'}:{port}"
+    for attempts_left in reversed(range(1 if join is None else _JOIN_ATTEMPTS)):
+        try:
+            node = _start(command, address, is_head=join is None)
+        except CannotServe:
+            if not attempts_left:
+                raise
+        else:
+            break
+    remember(node)
+    return node
+
+
+def _start(command: list[str], address: str, *, is_head: bool) -> Node:
     log_path = new_log_path("cluster")
     with log_path.open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - the arguments are numbers and the address of the head node
@@ -88,16 +115,15 @@ def start_node(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=RAY_ENVIRONMENT | os.environ | _environment(is_head=join is None),
+            env=RAY_ENVIRONMENT | os.environ | _environment(is_head=is_head),
             start_new_session=True,
         )
-    node = Node(process.pid, psutil.Process(process.pid).create_time(), join or f"127.0.0.1:{port}")
+    node = Node(process.pid, psutil.Process(process.pid).create_time(), address)
     try:
         _wait_until_started(process, log_path)
     except BaseException:
         _end(node, _STOP_SECONDS)
         raise
-    remember(node)
     return node
 
 

@@ -9,12 +9,15 @@ from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, model_not_found
 from studio.errors import CannotServe
+from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
 from studio.serve.access import AccessRules
 from studio.serve.running import Address, access_rules
 from studio.serve.service import DEFAULT_QUEUE
+from studio.storage.token_file import read_token
 
 _AUTHENTICATION_VARIABLE = "RAY_AUTH_MODE"
+_TOKEN_VARIABLE, _TOKEN_PATH_VARIABLE = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
 
 
 class ClusterOptions(BaseModel):
@@ -23,6 +26,7 @@ class ClusterOptions(BaseModel):
     Attributes:
         model: A model folder that exists on every node, or the name of a model that is installed on every node.
         voice: Voice for requests that specify none.
+        quality: Quality of requests that specify none.
         voice_names: Voices by the names that clients send.
         strict_models: Refuse requests for other model names.
         engine: Options of every worker.
@@ -39,6 +43,7 @@ class ClusterOptions(BaseModel):
 
     model: str = DEFAULT_MODEL
     voice: str = ""
+    quality: Quality = Quality.EXACT
     voice_names: dict[str, str] = {}
     strict_models: bool = False
     engine: EngineOptions = EngineOptions()
@@ -93,7 +98,10 @@ class ClusterOptions(BaseModel):
 
 
 def require_authentication() -> None:
-    """Raise ``CannotServe`` unless Ray is configured to authenticate everything that connects to it."""
+    """Raise ``CannotServe`` unless Ray is configured to authenticate everything that connects to it.
+
+    Raise ``UnusableSetting`` if other users can read the token.
+    """
     if os.environ.get(_AUTHENTICATION_VARIABLE, "").lower() != "token":
         raise CannotServe(
             "Ray would run the code of every program that can reach its ports, because its authentication is off.",
@@ -101,3 +109,11 @@ def require_authentication() -> None:
             "{variable}=token on all of them.",
             variable=_AUTHENTICATION_VARIABLE,
         )
+    if not os.environ.get(_TOKEN_VARIABLE):
+        path = Path(os.environ.get(_TOKEN_PATH_VARIABLE) or Path.home() / ".ray" / "auth_token")
+        if read_token(path) is None:
+            raise CannotServe(
+                "The token of Ray is missing in {path}.",
+                remedy="Run “ray get-auth-token --generate”, then “chmod 600 {path}”.",
+                path=path,
+            )

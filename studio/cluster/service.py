@@ -10,6 +10,7 @@ from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import StudioError
 from studio.serve.backend import SpeechBackend
 from studio.serve.service import ServiceOptions, SpeechService
+from studio.serve.word_times import open_aligning_checks
 from studio.take_checks.service import TakeCheckService
 from studio.voices.library import Voice, VoiceLibrary
 
@@ -29,7 +30,7 @@ class ClusterService(SpeechService):
         backend: SpeechBackend,
         options: ServiceOptions,
         open_library: Callable[[], VoiceLibrary] = open_voice_library,
-        open_checks: Callable[[], TakeCheckService] = TakeCheckService,
+        open_checks: Callable[[], TakeCheckService] = open_aligning_checks,
     ) -> None:
         super().__init__(backend, options, open_library, open_checks)
         self._preparing: set[asyncio.Task[None]] = set()

@@ -58,7 +58,10 @@ async def audio_of(handle: RequestHandle) -> tuple[list[float], SynthesisReport 
 
 async def served_audio(backend: ClusterBackend, text: str) -> np.ndarray:
     speech = ServedSpeech(
-        backend, FairQueue(8, lambda: 2), "client", lambda each: each.synthesize(SynthesisRequest(text, VOICE))
+        backend,
+        FairQueue(8, lambda: 2),
+        "client",
+        lambda served: served.run(lambda each: each.synthesize(SynthesisRequest(text, VOICE))),
     )
     return np.concatenate([chunk.samples async for chunk in speech.chunks()])
 
@@ -90,6 +93,8 @@ def test_a_worker_that_ends_in_its_replica_is_reported(replicas: LocalReplicas) 
             ThreadWorker.created[0].kill()
             with pytest.raises(WorkerDied):
                 await handle.finished()
+        assert await backend.num_lost_workers() == 1
+        assert replicas.num_lost == 0
 
     run(replicas, speak)
 

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from studio.cluster.node import RAY_ENVIRONMENT
 from studio.cluster.options import ClusterOptions, require_authentication
-from studio.errors import CannotServe, ModelNotFound
+from studio.errors import CannotServe, ModelNotFound, UnusableSetting
 from studio.pipeline.request import EngineOptions
+from studio.storage.token_file import write_token
 
 PACKAGING = Path(__file__).parents[2] / "packaging" / "cluster"
 
@@ -27,9 +28,29 @@ def test_ray_without_a_token_is_refused(monkeypatch: pytest.MonkeyPatch, mode: s
         require_authentication()
 
 
-def test_ray_with_a_token_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_with_a_token_is_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RAY_AUTH_MODE", "TOKEN")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    write_token(tmp_path / "token", "a" * 32)
     require_authentication()
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "a" * 32)  # as KubeRay passes it
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/nonexistent")
+    require_authentication()
+
+
+def test_a_token_of_ray_that_is_missing_or_readable_by_others_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As `ray get-auth-token --generate` leaves it, with the usual permissions."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    with pytest.raises(CannotServe, match="missing"):
+        require_authentication()
+    (tmp_path / "token").write_text("a" * 32)
+    (tmp_path / "token").chmod(0o644)
+    with pytest.raises(UnusableSetting, match="Other users"):
+        require_authentication()
 
 
 def test_a_service_for_other_computers_needs_a_token(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import psutil
 import pytest
@@ -40,6 +42,7 @@ def test_another_process_with_the_same_id_is_not_the_node() -> None:
 
 def test_a_second_node_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "a" * 32)
     process = psutil.Process()
     node = Node(process.pid, process.create_time(), "10.0.0.5:6379")
     remember(node)
@@ -54,3 +57,40 @@ def test_a_node_without_authentication_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     with pytest.raises(CannotServe, match="RAY_AUTH_MODE"):
         start_node(join=None)
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
+    """Replace Ray's processes by short ones, of which the second says that it has started. Collect their commands."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "a" * 32)
+    seen: list[list[str]] = []
+    processes: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        seen.append(command)
+        program = "import time; print('Ray runtime started.', flush=True); time.sleep(600)" if len(seen) > 1 else ""
+        processes.append(popen([sys.executable, "-c", program], **options))
+        return processes[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    yield seen
+    if (node := running_node()) is not None:
+        stop_node(node, grace_seconds=5.0)
+    for process in processes:
+        process.wait(60)
+
+
+def test_joining_is_tried_again(commands: list[list[str]]) -> None:
+    node = start_node(join="10.0.0.6:6379", host="10.0.0.7")
+    assert node.address == "10.0.0.6:6379"
+    assert len(commands) == 2
+    assert {"--address=10.0.0.6:6379", "--node-ip-address=10.0.0.7"} <= set(commands[0])
+
+
+def test_a_head_node_that_does_not_start_is_an_error(commands: list[list[str]]) -> None:
+    with pytest.raises(CannotServe, match="did not start"):
+        start_node(join=None, host="127.0.0.1")
+    assert len(commands) == 1
+    assert {"--head", "--no-monitor", "--node-ip-address=127.0.0.1"} <= set(commands[0])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import gc
 import json
 import os
@@ -226,6 +227,83 @@ def test_the_number_of_replicas_follows_the_load(url: str) -> None:
     assert speak(url, "one").status_code == 200
 
 
+def test_a_line_whose_node_is_killed_is_whole() -> None:
+    """Two nodes beside a head node without cores, so that each replica runs on a node of its own.
+
+    Needs no other Ray in this process, so it runs after the tests with the fixture.
+    """
+    from ray import serve
+    from ray.cluster_utils import Cluster
+
+    from studio.cluster.application import build_application
+    from studio.cluster.node import RAY_ENVIRONMENT
+    from studio.cluster.options import ClusterOptions
+
+    ray.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in RAY_ENVIRONMENT.items():
+            patch.setenv(name, value)
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "fakes"), *sys.path]))
+        cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}, shutdown_at_exit=False
+        )
+        try:
+            for _ in range(2):
+                cluster.add_node(num_cpus=1)
+            ray.init(cluster.address, log_to_driver=False, logging_level="ERROR")
+            port = free_port()
+            serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
+            options = ClusterOptions(
+                model=str(noise_models.V3), host="127.0.0.1", fewest_replicas=2, most_replicas=2, cores=1, queue=8
+            )
+            serve.run(build_application(options, "fake_model:open_fake"), name="timbre")
+            url = f"http://127.0.0.1:{port}"
+            text = " ".join(["rest"] * 30)  # three seconds
+            whole = speak(url, text)
+            assert whole.status_code == 200, whole.text
+            for node in list(cluster.worker_nodes):
+                with httpx2.stream(
+                    "POST", f"{url}/v1/audio/speech", json={"input": text, "response_format": "pcm"}, timeout=180
+                ) as answer:
+                    blocks = answer.iter_raw()
+                    received = next(blocks)
+                    kill_node(cluster, node)
+                    received += b"".join(blocks)
+                assert received == whole.content
+                cluster.add_node(num_cpus=1)
+            # At least one of the two nodes ran the line that was being spoken.
+            restarted = next(each for each in metrics(url) if each.startswith("timbre_restarted_requests_total"))
+            assert float(restarted.split()[-1]) >= 1
+            serve.shutdown()
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+            gc.collect()
+
+
+def foreign_ports(pid: int) -> set[str]:
+    """Return the addresses that the node listens on and other computers can reach, and the port of Ray's client server."""
+    found = set()
+    for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            listening = [each.laddr for each in process.net_connections() if each.status == psutil.CONN_LISTEN]
+            found |= {
+                f"{address.ip}:{address.port}"
+                for address in listening
+                if address.ip not in ("127.0.0.1", "::1") or address.port == 10001
+            }
+    return found
+
+
+def kill_node(cluster: Any, node: Any) -> None:
+    """Kill all processes of ``node``, as a computer that loses its power does."""
+    raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+    for process in (raylet, *raylet.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    cluster.remove_node(node, allow_graceful=False)
+
+
 def test_the_command_starts_describes_and_ends_a_cluster(tmp_path: Path) -> None:
     """With a Ray of its own, and the deployment file of Ray Serve."""
     folders = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "LOGS")}
@@ -237,11 +315,16 @@ def test_the_command_starts_describes_and_ends_a_cluster(tmp_path: Path) -> None
         )
 
     port, ray_port = free_port(), free_port()
-    started = timbre("start", "--port", str(port), "--ray-port", str(ray_port), "--num-cpus", "2", "--cores", "1")
+    words = ["--port", str(port), "--ray-port", str(ray_port), "--num-cpus", "2", "--cores", "1", "--quality", "draft"]
+    started = timbre("start", *words, "--node-address", "127.0.0.1")
     try:
         assert started.returncode == 0, started.stderr
         answer = speak(f"http://127.0.0.1:{port}", "One.", voice="Ada")
         assert answer.status_code == 200, answer.text
+        answer = speak(f"http://127.0.0.1:{port}", "One.", voice="Ada", stream_format="json")
+        assert answer.json()["quality"] == "draft"
+        node = json.loads((tmp_path / "data" / "cluster.json").read_text())
+        assert foreign_ports(node["pid"]) == set()
         state = json.loads(timbre("status", "--json").stdout)
         assert (state["nodes"], state["status"], state["replicas"]) == (1, "RUNNING", {"RUNNING": 1})
         (metrics_url,) = state["metrics_urls"]
