@@ -22,6 +22,7 @@ TOPICS = (
     "games",
     "checks",
     "serving",
+    "streaming",
     "cluster",
     "models",
     "engines",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator
 from pathlib import Path
 
 import numpy as np
@@ -73,16 +73,9 @@ class SleepingModel:
         self._voices.add(_digest(voice))
         return VoiceSummary(voice.name, 10.0, 250, 10, state_bytes=_STATE_BYTES)
 
-    def stream(
-        self,
-        request: SynthesisRequest,
-        *,
-        control: RequestControl,
-        pieces: Iterator[str] | None = None,
-        in_batch: bool = False,
-    ) -> Chunks:
+    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
         del in_batch
-        text = request.text if pieces is None else "".join(pieces)
+        text = request.text
         started = time.monotonic()
         _note_busy()
         voice = _digest(request.voice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from studio.cli.command_context import CommandContext
 from studio.cli.numbers import port_number
@@ -92,13 +93,13 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             print_message(f"the API key is in {arguments.token_file}")
 
     async def serve() -> None:
-        engine = engine_options(arguments, folder)
+        engine = replace(engine_options(arguments, folder), runs_lines_in_processes=True, keeps_line_processes=True)
         async with WorkerClient(folder, engine, start_worker=command_context.start_worker) as client:
             quality = chosen_quality(arguments) or Quality.EXACT
             options = ServiceOptions(
                 folder, arguments.voice, arguments.queue, quality, names, is_strict=arguments.strict_models
             )
-            service = SpeechService(client, options, command_context.open_library, command_context.open_checks)
+            service = SpeechService(client, options, command_context.open_library)
             await run_service(service, address, on_ready=on_ready)
 
     with log_to_standard_error(arguments.log_format):

@@ -28,6 +28,7 @@ _INAUDIBLE_OPTIONS = (
     "loads_speech_lm",
     "num_threads",
     "runs_lines_in_processes",
+    "keeps_line_processes",
     "compares_later",
     "compares_when_idle",
     "voice_memory_bytes",

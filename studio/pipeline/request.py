@@ -264,6 +264,8 @@ class EngineOptions:
     compares_when_idle: bool = True  # False: leave this comparison to another process with the same model
     # Speak the lines of a batch in several processes if one line leaves cores idle.
     runs_lines_in_processes: bool = False
+    # Start these processes with the model and keep them while they are idle, for a service.
+    keeps_line_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,12 @@ from studio.remote.resumable_request import Interrupted, ResumableRequest
 from studio.serve.fair_queue import FairQueue
 from studio.text.segmentation import TextPart
 from studio.worker.arriving_text import ContinuedSpeech
-from studio.worker.request_handle import Callbacks, RequestHandle
+from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
 # Delays before a request starts again after its worker has ended.
 _RETRY_SECONDS = (0.0, 0.0)
+# Time in which the forecast follows the first chunk. The first request of a worker has none.
+_FORECAST_SECONDS = 0.05
 
 
 class SpeechBackend(Protocol):
@@ -58,11 +60,17 @@ class SpeechBackend(Protocol):
 
 @dataclass(slots=True)
 class SpeechTimes:
-    """Times of one request, in seconds since ``arrived``. None until they are known."""
+    """Times of one request, in seconds since ``arrived``. None until they are known.
+
+    ``gapless_start`` is the first forecast of the earliest start of playback without gaps. A text that arrives counts
+    from its first part, before which it has no text.
+    """
 
     arrived: float = field(default_factory=time.perf_counter)
     waited: float | None = None
     first_audio: float | None = None
+    gapless_start: float | None = None
+    has_text: bool = True
 
     def now(self) -> float:
         return time.perf_counter() - self.arrived
@@ -105,6 +113,8 @@ class ServedSpeech:
         """``speak`` calls :meth:`run` once, or for each part of a text that arrives, and returns the whole report."""
         self.times = SpeechTimes()
         self.report: SynthesisReport | None = None
+        self.hooks = Callbacks(on_start_time=self._on_start_time)  # for the request of the worker
+        self._has_forecast = asyncio.Event()
         self._backend = backend
         self._queue = queue
         self._client = client
@@ -131,6 +141,25 @@ class ServedSpeech:
             if self._end_error is None:
                 raise
             raise self._end_error from None
+
+    async def playback_delay(self) -> float | None:
+        """Return how many seconds from now playback without gaps can start, or None without a forecast.
+
+        Call it after the first chunk, which the forecast follows at once.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FORECAST_SECONDS):
+                await self._has_forecast.wait()
+        if self.report is not None:
+            return 0.0
+        start = self.times.gapless_start
+        return None if start is None else max(0.0, start - self.times.now())
+
+    def _on_start_time(self, start: StartTime) -> None:
+        if self.times.gapless_start is None:
+            from_now = start.loop_time - asyncio.get_running_loop().time()
+            self.times.gapless_start = self.times.now() + from_now
+            self._has_forecast.set()
 
     async def cancel(self) -> None:
         """End the request; the worker stops within one chunk."""
@@ -162,10 +191,13 @@ class ServedSpeech:
     ) -> SynthesisReport:
         """Speak each part of a text as it arrives. A slot is held only while one is spoken. Raise ``StudioError``."""
         speech = ContinuedSpeech(request)
+        self.times.has_text = False
         async for part in parts:
             if isinstance(part, TextMark):
                 self._events.put_nowait(part)
                 continue
+            if not self.times.has_text:
+                self.times = SpeechTimes()
             begin_part = begin(speech.request_for(part))
             report = await self.run(begin_part, is_continued=speech.report is not None)
             speech.add(report)
@@ -177,6 +209,7 @@ class ServedSpeech:
         try:
             self.report = await speak(self)
         finally:
+            self._has_forecast.set()
             self._events.put_nowait(None)
 
     async def _attempt(self, request: ResumableRequest, begin: Begin) -> SynthesisReport:

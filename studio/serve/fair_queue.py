@@ -59,12 +59,11 @@ class FairQueue:
             )
 
     def close(self) -> None:
-        """Refuse new requests and those that wait. Those that hold a slot continue."""
+        """Refuse new requests and those that wait. Those that hold a slot, and speech that has begun, continue."""
         self._is_closed = True
-        for turn in [turn for turns in self._waiting.values() for turn in turns]:
+        while turn := self._waiting.next():
             if not turn.done():
                 turn.set_exception(ServiceStopping("The service is being stopped."))
-        self._waiting.clear()
 
     @asynccontextmanager
     async def slot(self, client: str, *, is_continued: bool = False) -> AsyncIterator[None]:

@@ -282,10 +282,8 @@ class _Sender:
                 case AudioChunk():
                     if encoder is None:
                         encoder = new_encoder(start.response_format, event.sample_rate, start.sample_rate)
-                        rate = start.sample_rate or event.sample_rate
-                        await self._send(
-                            {"type": "started", "sample_rate": rate, "response_format": start.response_format}
-                        )
+                        about = {"sample_rate": encoder.sample_rate, "response_format": start.response_format}
+                        await self._send({"type": "started", **about})
                     if self._words is not None:
                         self._words.add(event)
                     await self._send_audio(encoder.encode(event.samples))

@@ -76,6 +76,12 @@ class ServiceMetrics:
         self.real_time_factor = Histogram(
             "timbre_real_time_factor", "Synthesis time over audio time.", buckets=_FACTORS, registry=registry
         )
+        self.gapless_start = Histogram(
+            "timbre_gapless_start_seconds",
+            "Time from the request to the earliest start of playback without gaps, as forecast with the first audio.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
         waiting = Gauge("timbre_queue_length", "Waiting requests.", registry=registry)
         waiting.set_function(lambda: queue.num_waiting)
         running = Gauge("timbre_running_requests", "Requests that are being synthesized.", registry=registry)
@@ -99,6 +105,8 @@ class ServiceMetrics:
         """
         self.queue_wait.observe(times.now() if times.waited is None else times.waited)
         self.first_audio.observe(times.now() if times.first_audio is None else times.first_audio)
+        if times.gapless_start is not None:
+            self.gapless_start.observe(times.gapless_start)
 
     def count_finished(self, report: SynthesisReport) -> None:
         self.audio_seconds.inc(report.audio_seconds)

@@ -175,7 +175,7 @@ class SpeechResponse(Response):
                 if self._requested_words is not None:
                     self._requested_words.add(chunk)
                 if encoded and not started:
-                    await self._start(send, encoder)
+                    await self._start(send, encoder, await speech.playback_delay())
                     started = True
                 if encoded:
                     await send({"type": "http.response.body", "body": encoded, "more_body": True})
@@ -185,7 +185,7 @@ class SpeechResponse(Response):
             rest = self._form.audio(encoder.finish())
             end = self._form.end(encoder.sample_rate, await self._ending(report))
             if not started:
-                await self._start(send, encoder)
+                await self._start(send, encoder, 0.0)
             await send({"type": "http.response.body", "body": rest + end})
             self._on_end(speech, None)
         except (OSError, TimeoutError):  # the client has disconnected or does not read
@@ -206,7 +206,7 @@ class SpeechResponse(Response):
             ending.words = await self._requested_words.words(self._text, report)
         return ending
 
-    async def _start(self, send: Send, encoder: StreamEncoder) -> None:
+    async def _start(self, send: Send, encoder: StreamEncoder, playback_delay: float | None) -> None:
         media_type = self._form.media_type
         if media_type == PCM_TYPE:
             media_type += f";rate={encoder.sample_rate};channels=1"
@@ -215,6 +215,8 @@ class SpeechResponse(Response):
             (b"x-sample-rate", str(encoder.sample_rate).encode()),
             (b"cache-control", b"no-store"),
         ]
+        if playback_delay is not None:
+            headers.append((b"x-playback-delay", f"{playback_delay:.2f}".encode()))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
 
     async def _answer_error(self, error: StudioError, scope: Scope, receive: Receive, send: Send) -> None:

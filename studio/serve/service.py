@@ -38,7 +38,7 @@ from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.request_log import note_outcome, note_speech
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
-from studio.serve.word_times import RequestedWords, WordAligner
+from studio.serve.word_times import RequestedWords, WordAligner, open_aligning_checks
 from studio.take_checks.service import TakeCheckService
 from studio.text.segmentation import TextPart
 from studio.text.styles import Styles, load_styles
@@ -92,7 +92,7 @@ class SpeechService:
         backend: SpeechBackend,
         options: ServiceOptions,
         open_library: Callable[[], VoiceLibrary] = open_voice_library,
-        open_checks: Callable[[], TakeCheckService] = TakeCheckService,
+        open_checks: Callable[[], TakeCheckService] = open_aligning_checks,
     ) -> None:
         self.options = options
         self.description: EngineDescription | None = None
@@ -102,7 +102,7 @@ class SpeechService:
         self.queue = FairQueue(options.max_waiting, lambda: self._num_slots)
         self.metrics = ServiceMetrics(self.queue, self.model_name)
         self._voice_names = {name_key(sent): voice for sent, voice in options.voice_names.items()}
-        self._aligner = WordAligner(open_checks)
+        self._aligner = WordAligner(open_checks, options.model_folder)
         self._backend = backend
         self._running: WeakSet[ServedSpeech] = WeakSet()
         generation, _ = detect_generation(options.model_folder)
@@ -172,9 +172,9 @@ class SpeechService:
 
     def speak(self, request: SynthesisRequest, client: str, hooks: Callbacks | None = None) -> ServedSpeech:
         """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
-        begin = self._synthesis(request, hooks)
 
         def speak(speech: ServedSpeech) -> Awaitable[SynthesisReport]:
+            begin = self._synthesis(request, hooks or speech.hooks)
             return speech.run(begin, is_continued=request.first_index > 0)
 
         return self._serve(client, speak, request.voice, len(request.text))
@@ -222,7 +222,7 @@ class SpeechService:
         else:
             self.metrics.cancelled.inc()
             note_outcome("cancelled")
-        if speech is not None:
+        if speech is not None and speech.times.has_text:
             self.metrics.count_times(speech.times)
 
     def count_failure(self, error: StudioError) -> None:

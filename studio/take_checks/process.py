@@ -1,4 +1,4 @@
-"""The process that checks takes, with low priority and without network access.
+"""The process that checks takes, usually with low priority, and without network access.
 
 It is separate from the worker: a recogniser that crashes or exhausts the memory does not stop the synthesis. Its parent
 imports neither torch nor ONNX Runtime.
@@ -41,10 +41,14 @@ Reply = TakeCheck | Transcript | CheckFailed
 
 
 class TakeCheckProcess(PipedProcess):
-    """A process for checks. ``engine`` names the function that makes its ``TakeCheckEngine``, as ``module:function``."""
+    """A process for checks. ``engine`` names the function that makes its ``TakeCheckEngine``, as ``module:function``.
 
-    def __init__(self, engine: str = ENGINE) -> None:
-        super().__init__(spawned("studio.take_checks.process:serve", engine, name="timbre-checks"), log_name="checks")
+    With ``is_awaited``, it has the usual priority, because someone waits for its results.
+    """
+
+    def __init__(self, engine: str = ENGINE, *, is_awaited: bool = False) -> None:
+        child = spawned("studio.take_checks.process:serve", engine, is_awaited, name="timbre-checks")
+        super().__init__(child, log_name="checks")
 
     def receive(self) -> Reply:
         reply: Reply = super().receive()
@@ -54,8 +58,9 @@ class TakeCheckProcess(PipedProcess):
 # From here on: code of the child process.
 
 
-def serve(connection: Connection, engine_name: str) -> None:
-    lower_priority()
+def serve(connection: Connection, engine_name: str, is_awaited: bool = False) -> None:
+    if not is_awaited:
+        lower_priority()
     _refuse_network()
     engine: Any = None  # a ``TakeCheckEngine``, whose libraries the parent does not import
     commands = _Commands(connection)

@@ -60,8 +60,11 @@ class LineProcess:
             self.kill()
             raise
 
-    def stream(self, request: SynthesisRequest, control: RequestControl) -> Chunks:
-        """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``."""
+    def stream(self, request: SynthesisRequest, control: RequestControl, *, waited_seconds: float = 0.0) -> Chunks:
+        """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``.
+
+        ``waited_seconds`` have passed since the line began, in the time of which its start is estimated.
+        """
         control.raise_if_cancelled()
         request_id = next(self._ids)
         is_over = False
@@ -77,7 +80,7 @@ class LineProcess:
                     case protocol.Progress(stage=stage, share=share):
                         control.report_progress(stage, share)
                     case protocol.PlaybackStartEstimate(seconds_after_start=seconds):
-                        control.report_estimate(seconds)
+                        control.report_estimate(waited_seconds + seconds)
                     case protocol.Finished(report=report):
                         return report
                     case protocol.Cancelled():
@@ -128,7 +131,8 @@ class LineProcess:
 class LineProcessPool:
     """Runs the lines of a batch: in this process, and in up to ``num_processes`` others.
 
-    The others start when a line has to wait, as far as memory allows. Those that cannot start are not started again.
+    The others start when a line has to wait or :meth:`start_missing` is called, as far as memory allows. Those that
+    cannot start are not started again.
     """
 
     def __init__(self, num_processes: int, open_process: Callable[[], LineProcess]) -> None:
@@ -151,9 +155,10 @@ class LineProcessPool:
         if not in_batch:
             with self._interactive():
                 return (yield from chunks)
+        began = time.perf_counter()
         with self.acquire(control) as process:
             if process is not None:
-                return (yield from process.stream(request, control))
+                return (yield from process.stream(request, control, waited_seconds=time.perf_counter() - began))
             return (yield from self._paused(chunks, control))
 
     @contextlib.contextmanager
@@ -161,7 +166,7 @@ class LineProcessPool:
         """Wait for a free process and use it; None is this process. Raise ``Cancelled``."""
         with self._changed:
             if not self._free:
-                self._start_missing()
+                self.start_missing()
             self._wait(lambda: bool(self._free), control)
             process = self._free.pop()
         try:
@@ -224,10 +229,11 @@ class LineProcessPool:
             while not self._changed.wait_for(is_over, _POLL_SECONDS):
                 control.raise_if_cancelled()
 
-    def _start_missing(self) -> None:
+    def start_missing(self) -> None:
         """Start as many processes as are missing and as memory allows, one after the other, on a thread."""
-        count = min(self._num_missing, _num_affordable())
-        self._num_missing -= count
+        with self._changed:
+            count = min(self._num_missing, _num_affordable())
+            self._num_missing -= count
         if count:
             threading.Thread(target=self._start, args=(count,), name="line-processes", daemon=True).start()
 

@@ -161,6 +161,8 @@ class ModelHost:
         self._description = self._synthesizer.description
         idle_cores = self._description.idle_cores if options.runs_lines_in_processes else 0
         self._pool = LineProcessPool(idle_cores, self._open_line_process) if idle_cores else None
+        if self._pool is not None and options.keeps_line_processes:
+            self._pool.start_missing()
         self._thread = threading.Thread(target=self._run, name="engines", daemon=True)
         self._thread.start()
 
@@ -190,7 +192,8 @@ class ModelHost:
             chunks = synthesizer.stream(request, control=control, in_batch=in_batch)
             if self._pool is not None:
                 chunks = self._pool.stream(request, control, chunks, in_batch=in_batch)
-            return (yield from chunks)
+            report = yield from chunks
+            return replace(report, max_concurrent_lines=self.description.max_concurrent_lines)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         with self._in_use() as synthesizer:
@@ -337,7 +340,7 @@ class ModelHost:
                 self._compare_precisions()
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
-                if self._pool is not None:
+                if self._pool is not None and not self._options.keeps_line_processes:
                     self._pool.release_idle(_LINE_PROCESS_SECONDS)
             except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
                 _log.exception("benchmarking engines failed")
@@ -400,6 +403,8 @@ class ModelHost:
                 self._description = self.description
                 if self._pool is not None:
                     self._pool.release_idle(0.0)  # they have the earlier precisions
+                    if self._options.keeps_line_processes:
+                        self._pool.start_missing()
         self._on_overview(self._manager.overview())
 
     def _is_quiet(self) -> bool:

@@ -220,8 +220,8 @@ def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: 
     timbre.change(text_input=reading)
 
     def type_text() -> None:
-        os.write(writing, "ünd ".encode()[:1])
-        os.write(writing, "ünd ".encode()[1:])
+        os.write(writing, "ünd\n".encode()[:1])
+        os.write(writing, "ünd\n".encode()[1:])
         deadline = time.monotonic() + 20
         while card.first_sound is None and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -234,8 +234,8 @@ def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: 
     typing.join()
     os.close(reading)
     assert ran.status == 0
-    assert ran.json["spoken_text"] == ["ünd two"]
-    assert asked(timbre).text == ""
+    assert ran.json["spoken_text"] == ["ünd\n", "two"]
+    assert [request.first_index for request in timbre.opened[-1].requests] == [0, 1]
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx2
 import numpy as np
+import psutil
 import pytest
 import running_service
 import soundfile
@@ -20,7 +21,7 @@ from running_service import RunningService
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.paths import resources
 from studio.pipeline.request import EngineOptions
-from studio.take_checks.service import TakeCheckService
+from studio.serve.word_times import open_aligning_checks
 from studio.worker.process import WorkerProcess
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -35,7 +36,7 @@ def bundled() -> Iterator[RunningService]:
         library=open_voice_library(),
         folder=MODEL,
         start_worker=WorkerProcess,
-        open_checks=TakeCheckService,
+        open_checks=open_aligning_checks,
         engine_options=EngineOptions(flow_precision="auto"),  # as `timbre serve` and `timbre say` load the model
     ) as running:
         yield running
@@ -97,3 +98,11 @@ def test_words_have_times_in_the_audio(bundled: RunningService) -> None:
     assert starts == sorted(starts)
     assert all(0.0 <= each["start"] < each["end"] <= seconds for each in words)
     assert starts[-1] > 0.6 * seconds
+
+
+def test_the_process_that_aligns_words_has_the_usual_priority(bundled: RunningService) -> None:
+    """Clients wait for it beside a synthesis; at low priority it took eight times as long."""
+    speak(bundled, response_format="pcm", stream_format="json", timestamp_granularities=["word"])
+    checks = bundled.service._aligner._checks
+    assert checks is not None
+    assert psutil.Process(checks.pid).nice() == psutil.Process().nice()

@@ -53,7 +53,8 @@ def test_one_json_object_contains_the_audio_and_its_words(checked: RunningServic
         "quality": "exact",
         "words": WORDS,
     }
-    (request,) = checks.requests
+    request = checks.requests[-1]  # after one that loads the recogniser
+    assert request.model_folder == checked.service.options.model_folder
     assert len(request.samples) == 2 * CHUNK_SAMPLES
     assert (request.text, request.speed, request.sample_rate) == ("one two", 1.5, 24_000)
     assert request.evidence == (SentenceEvidence("one two", 0.0, 0.2),)

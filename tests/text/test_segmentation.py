@@ -263,7 +263,7 @@ class TestIncrementalText:
 
     def test_pauses_and_lines(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         pieces = ["你好[pau", "se 1]世界\n", "\n", "😀\n再见", "[pause 2]", "😀"]
-        assert self._items(pieces, form, tokenizer) == ["你好，", 1.0, "世界。", "再见，", 2.0]
+        assert self._items(pieces, form, tokenizer) == ["你好，", 1.0, "世界。", "再见。", 2.0]
 
     def test_a_pause_may_follow_the_last_sentence(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert self._items(["Good morning to you.\n", "[pause 2]"], form, tokenizer) == ["Good morning to you.", 2.0]

@@ -53,15 +53,9 @@ def test_a_process_returns_the_samples_of_this_one(host: ModelHost, reference: P
     requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(2)]
 
     def spoken(*, in_batch: bool) -> list[bytes]:
-        return [
-            np.concatenate(
-                [
-                    each.samples
-                    for each in report_of(host.stream(request, control=RequestControl(), in_batch=in_batch))[0]
-                ]
-            ).tobytes()
-            for request in requests
-        ]
+        lines = [report_of(host.stream(request, control=RequestControl(), in_batch=in_batch)) for request in requests]
+        assert {report.max_concurrent_lines for _, report in lines} == {2}, "wherever a line is spoken"
+        return [np.concatenate([chunk.samples for chunk in chunks]).tobytes() for chunks, _ in lines]
 
     one_by_one = spoken(in_batch=False)
     assert host._pool is not None
@@ -213,3 +207,28 @@ def test_progress_while_loading_is_not_the_answer() -> None:
 def test_a_model_that_cannot_be_loaded_is_an_error() -> None:
     with pytest.raises(StudioError):
         open_process("missing")
+
+
+def test_a_service_keeps_its_processes() -> None:
+    opened: list[LineProcess] = []
+
+    def open_counted() -> LineProcess:
+        opened.append(open_process())
+        return opened[-1]
+
+    pool = LineProcessPool(1, open_counted)
+    pool.start_missing()
+    wait_until(lambda: len(opened) == 1)
+    pool.start_missing()
+    with pool.acquire(RequestControl()) as one, pool.acquire(RequestControl()) as other:
+        assert {one, other} == {None, opened[0]}, "no line waits for it to start"
+    assert len(opened) == 1
+    pool.close()
+
+
+def test_the_start_of_a_line_in_another_process_is_estimated_from_its_beginning() -> None:
+    estimates: list[float] = []
+    process = open_process()
+    control = RequestControl(on_estimate=estimates.append)
+    report_of(process.stream(SynthesisRequest("One.", VOICE), control, waited_seconds=2.0))
+    assert estimates == [2.25]
