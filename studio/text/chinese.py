@@ -108,6 +108,7 @@ _BEFORE = rules(
         _range,
     ),
 )
+_SIGNED = {None: "", "-": "负", "−": "负", "+": "正"}
 # Words after 两 instead of 二. 二 stays in 2月, 2号, 2楼, 2次元 and 2人转.
 _MEASURE_WORDS = (
     "个人位名天岁年层米公里斤元块秒分小时周次倍点本张只条件家座场支台辆部篇首句杯瓶碗种类段步口份双对套片颗棵把匹头间栋艘架根道项"
@@ -118,7 +119,7 @@ _NUMBERS = (
         "date",
         (r"(?<![\d.])(?:[12]\d{3}|[6-9][1-9](?<![\d近约第共了满过]\d\d))(?=年(?!代|级|[之以]?[前后来]|的?历史|[的时]间))", lambda match: chinese_digits(match.group())),
         (r"(?<![\d.])[06-9][05](?=后(?![\d天年]))", lambda match: chinese_digits(match.group())),
-        (r"(?<=[年月日号时点分]|周[一二三四五六日天])\s?[-~–—]\s?(?=\d|周[一二三四五六日天])", "到"),
+        (r"(?<=[年月日号时点分]|周[一二三四五六日天])(?:\s[-~–—]\s|[-~–—])(?=\d|周[一二三四五六日天])", "到"),
         (r"(?<!\d)(?:1[89]|20)\d0(?=年代)", lambda match: chinese_digits(match.group())),
         (r"(?<![\d.-])(\d{1,2})\s?[-–~]\s?(?=\d{1,2}[月日号])", lambda match: chinese_cardinal(match[1]) + "到"),
         (r"\d{1,2}(?=[月日])", lambda match: chinese_cardinal(match.group().lstrip("0") or "0")),
@@ -132,15 +133,15 @@ _NUMBERS = (
     ),
     *rules(
         "number",
-        (rf"(?<![\d.])(?P<minus>[-−])?(?P<number>{_NUMBER})\s?%",
-         lambda match: f"{'负' if match['minus'] else ''}百分之{chinese_number(match['number'])}"),
+        (rf"(?<![\d.])(?P<sign>[-−]|(?<![\da-zA-Z)]\s?)\+)?(?P<number>{_NUMBER})\s?%",
+         lambda match: f"{_SIGNED[match['sign']]}百分之{chinese_number(match['number'])}"),
         (r"(?<![\d./])(\d{1,4})/(\d{1,4})(?![\d./])", lambda match: f"{chinese_cardinal(match[2])}分之{chinese_cardinal(match[1])}"),
         (r"(?<=\d)\s?[-−–]\s?(?=\d)", "杠"),
-        (r"(?<![\w)])[-−](?=\d)", "负"),
+        (r"(?<![\da-zA-Z)])[-−](?=\d)", "负"),
         (r"(?<![\w)])\+(?=\d)", "正"),
         (r"(?<=[\p{L}\d])\s?\+\s?(?=[\p{L}\d])|(?<=\d\p{Han}?)\+", "加"),
         (r"(?<=[A-Za-z]-?)\d{3,}(?![\d.])", lambda match: chinese_digits(match.group())),
-        (rf"(?<![\d.])2(?=(?:多|来)?[{_MEASURE_WORDS}万亿千百](?!元宇宙|转|级|方|元空|维)(?!(?<=次)元))(?<!第\s?2)", "两"),
+        (rf"(?<![\d.A-Za-z])2\s?(?=(?:多|来)?[{_MEASURE_WORDS}万亿千百](?!落|于|置|元宇宙|转|级|方|元空|维)(?!(?<=次)元))(?<!第\s?2)", "两"),
         (rf"(?<![\d.])(?<!第\s?){_NUMBER}", lambda match: chinese_count(match.group())),
     ),
 )  # fmt: skip
@@ -152,6 +153,7 @@ _AFTER = rules(
     (r"\.{2,}", "……"),
     (r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
     (r"[~～]", ""),
+    (r"(?<=\w)\s?/\s?(?=\w)", "、"),
     (r"[<>|{}\\^*_#=`]+", " "),
     (r"[0-9]+", lambda match: chinese_cardinal(match.group())),
     (r"\.(?=[\"”’」』]*\s*\Z)", "。"),

@@ -140,6 +140,7 @@ _NUMBERS = rules(
         _range,
     ),
     (r"(?<=\p{L})/(?=\p{L})", " "),
+    (r"(?<=\p{L})\+\+(?=[\d\s\p{P}]|$)", " plus plus"),
     (r"(?<=[\w%)])\s?\+\s?(?=[\w(])|(?<!\w)\+(?=\d)", " plus "),
     (r"(?<=\d)\+", " plus"),
     (r"(?<![\w.,:/)]|[-–—])[-–](?=\d)", "minus "),
@@ -148,7 +149,7 @@ _NUMBERS = rules(
         lambda match: regex.sub(r"\d+", lambda digits: f" {english_digits(digits.group())} ", match.group()),
     ),
     (r"(?<=\p{L})(?=\d)|(?<=\d)(?=\p{L})", " "),
-    (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?|\d+", _number),
+    (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?|\d+", _number),
 )
 _REST = rules(
     "sign",
@@ -164,5 +165,6 @@ _REST = rules(
     (r"\s?@\s?(?=\w)", " at "),
     (r"(?<=[\w)])\s?=\s?(?=[\w(-])", " equals "),
     (r"(?<!\p{Greek})[Α-Ωα-ω](?!\p{Greek})", _greek),
-    (r"[#^_*~=+<>|\\{}&@]+", " "),
+    (r"(?<=\w)\s?/\s?(?=\w)", " slash "),
+    (r"[#^_*~=+<>|\\{}&@/]+", " "),
 )

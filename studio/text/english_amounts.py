@@ -56,7 +56,7 @@ mpg mile_per_gallon miles_per_gallon|rpm revolution_per_minute revolutions_per_m
 bpm beat_per_minute beats_per_minute|fps frame_per_second frames_per_second|dpi dot_per_inch dots_per_inch
 ppm part_per_million parts_per_million|psi pound_per_square_inch pounds_per_square_inch
 Hz hertz hertz|kHz kilohertz kilohertz|MHz megahertz megahertz|GHz gigahertz gigahertz
-kB kilobyte kilobytes|KB kilobyte kilobytes|MB megabyte megabytes|GB gigabyte gigabytes|Mb megabit megabits|Gb gigabit gigabits|MiB mebibyte mebibytes|GiB gibibyte gibibytes
+kB kilobyte kilobytes|kb kilobyte kilobytes|KB kilobyte kilobytes|MB megabyte megabytes|GB gigabyte gigabytes|Mb megabit megabits|Gb gigabit gigabits|MiB mebibyte mebibytes|GiB gibibyte gibibytes
 TB terabyte terabytes
 PB petabyte petabytes|Kbps kilobit_per_second kilobits_per_second|kbps kilobit_per_second kilobits_per_second
 Mbps megabit_per_second megabits_per_second|Gbps gigabit_per_second gigabits_per_second

