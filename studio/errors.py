@@ -360,8 +360,10 @@ class BadRequest(StudioError, code="bad-request", exit_status=14):
 
 
 class CannotServe(StudioError, code="cannot-serve", exit_status=14):
-    cause = message("The speech service cannot listen on its address, or its token file cannot be used.")
-    usual_remedy = message("Choose another port or token file.")
+    cause = message(
+        "The speech service cannot listen on its address, its token file cannot be used, or no cluster runs."
+    )
+    usual_remedy = message("Choose another port or token file; the message names what a cluster needs.")
 
 
 class NotAllowed(StudioError, code="not-allowed", exit_status=14):
@@ -419,11 +421,11 @@ class NotOnServer(StudioError, code="not-on-server", exit_status=15):
     usual_remedy = message("Use a model of this computer.")
 
 
+class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=16):
+    cause = message("A required library is missing or cannot be loaded.")
+    usual_remedy = message("Run `timbre doctor` for details, and set up the program again.")
+
+
 class InternalError(StudioError, code="internal-error", exit_status=70):
     cause = message("An error in the program itself.")
     usual_remedy = message("Please send the report with the log.")
-
-
-class IncompleteInstallation(StudioError, code="incomplete-installation", exit_status=70):
-    cause = message("A required library is missing or cannot be loaded.")
-    usual_remedy = message("Run `timbre doctor` for details, and set up the program again.")

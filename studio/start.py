@@ -17,15 +17,14 @@ from collections.abc import Sequence
 from studio.errors import IncompleteInstallation, StudioError
 from studio.messages import message, printable
 
-_USAGE_ERROR = 2
 _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``argv``, by default the arguments of this process. Return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] == "app":
-        return _open_window(arguments[1:])
+    if _opens_window(arguments):
+        return _open_window(*arguments[1:])
     gc.disable()  # the imports leave little garbage; ``run_command`` enables it after them
     try:
         from studio.cli.early_worker import worker_starter  # noqa: PLC0415 - not needed by the window
@@ -39,10 +38,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _open_window(arguments: list[str]) -> int:
-    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
-        sys.stderr.write("usage: timbre app [FILE]\n")
-        return _USAGE_ERROR
+def _opens_window(arguments: list[str]) -> bool:
+    """Return whether the window is to open. The command line explains `timbre app` and its wrong use."""
+    if not arguments:
+        return True
+    return arguments[0] == "app" and len(arguments) <= 2 and not any(word.startswith("-") for word in arguments)
+
+
+def _open_window(file: str | None = None) -> int:
     from studio.app.screen import require_screen  # noqa: PLC0415 - not needed by the command line
     from studio.system.installation import how_to_show_window  # noqa: PLC0415
 
@@ -59,7 +62,7 @@ def _open_window(arguments: list[str]) -> int:
                 remedy=message("{remedy}", remedy=how_to_show_window(error)),
                 reason=error,
             ) from error
-        return run_app(arguments[0] if arguments else None)
+        return run_app(file)
     except StudioError as error:
         sys.stderr.write(printable(f"timbre: {error} ({error.code})") + "\n")
         return error.exit_status

@@ -2376,10 +2376,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请重新检查该版本；进程会自动重启，语音合成不受影响。</translation>
     </message>
     <message>
-        <source>Choose another port or token file.</source>
-        <translation>请换一个端口或令牌文件。</translation>
-    </message>
-    <message>
         <source>Choose another port with --port, or end the program that uses this one.</source>
         <translation>请用 --port 换一个端口，或关闭占用该端口的程序。</translation>
     </message>
@@ -2658,10 +2654,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The speech recogniser {name} is not installed.</source>
         <translation>语音识别模型 {name} 未安装。</translation>
-    </message>
-    <message>
-        <source>The speech service cannot listen on its address, or its token file cannot be used.</source>
-        <translation>语音服务无法监听指定地址，或令牌文件无法使用。</translation>
     </message>
     <message>
         <source>The speech service ended unexpectedly.</source>
@@ -4996,6 +4988,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>现有音色：{names}。</translation>
     </message>
     <message>
+        <source>--raw needs -o -.</source>
+        <translation>--raw 只能与 -o - 一起使用。</translation>
+    </message>
+    <message>
         <source>A CosyVoice model needs about 6 GB: close other programs before using one.</source>
         <translation>CosyVoice 模型约需 6 GB 内存，使用前请关闭其他程序。</translation>
     </message>
@@ -5034,6 +5030,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>A weight file belongs to another or a modified model.</source>
         <translation>权重文件属于其他模型，或模型已被修改。</translation>
+    </message>
+    <message>
+        <source>Add it, or omit --raw.</source>
+        <translation>请加上 -o -，或去掉 --raw。</translation>
     </message>
     <message>
         <source>Add the transcript to the voice, or choose another voice.</source>
@@ -5090,6 +5090,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Choose another model of the server.</source>
         <translation>请选择该服务器的其他模型。</translation>
+    </message>
+    <message>
+        <source>Choose another port or token file; the message names what a cluster needs.</source>
+        <translation>请换一个端口或令牌文件；集群所缺的条件见消息。</translation>
     </message>
     <message>
         <source>Choose another recogniser. `timbre models list` shows the languages of each.</source>
@@ -5164,6 +5168,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未指定音色。{known}</translation>
     </message>
     <message>
+        <source>Pipe it to a program, or redirect it to a file: timbre say … -o - | aplay</source>
+        <translation>请通过管道交给其他程序，或重定向到文件：timbre say … -o - | aplay</translation>
+    </message>
+    <message>
         <source>Please send the report with the log.</source>
         <translation>请附上日志提交报告。</translation>
     </message>
@@ -5220,6 +5228,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请拆分成多行，或使用 `timbre export`。</translation>
     </message>
     <message>
+        <source>Standard output cannot contain both audio and JSON.</source>
+        <translation>标准输出不能同时写入音频和 JSON。</translation>
+    </message>
+    <message>
+        <source>Standard output is a terminal, which cannot show audio.</source>
+        <translation>标准输出是终端，无法显示音频。</translation>
+    </message>
+    <message>
         <source>Subtitles whose times cannot be read are left out (line {numbers} of the file).</source>
         <translation>已略过无法读取时间的字幕（文件第 {numbers} 行）。</translation>
     </message>
@@ -5234,6 +5250,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The chosen precision or device is not supported on this computer.</source>
         <translation>本机不支持所选的精度或设备。</translation>
+    </message>
+    <message>
+        <source>The completion needs a library that is not installed ({reason}).</source>
+        <translation>补全功能所需的库未安装（{reason}）。</translation>
     </message>
     <message>
         <source>The computer or its GPU has too little free memory.</source>
@@ -5348,6 +5368,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>朗读进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
     </message>
     <message>
+        <source>The speech service cannot listen on its address, its token file cannot be used, or no cluster runs.</source>
+        <translation>语音服务无法监听该地址，令牌文件不可用，或没有集群在运行。</translation>
+    </message>
+    <message>
         <source>The speech service is being stopped or restarted.</source>
         <translation>语音服务正在停止或重启。</translation>
     </message>
@@ -5444,6 +5468,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用拼音，或词典提供的音标书写。</translation>
     </message>
     <message>
+        <source>Write the audio to a file, or omit --json.</source>
+        <translation>请将音频写入文件，或去掉 --json。</translation>
+    </message>
+    <message>
         <source>`timbre engines why` explains failures, `timbre engines rebuild` tries again.</source>
         <translation>`timbre engines why` 可查看失败原因，`timbre engines rebuild` 可重试。</translation>
     </message>
@@ -5472,8 +5500,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>已构建的引擎</translation>
     </message>
     <message>
+        <source>cluster</source>
+        <translation>集群</translation>
+    </message>
+    <message>
         <source>included in the program</source>
         <translation>已包含在程序中</translation>
+    </message>
+    <message>
+        <source>installed</source>
+        <translation>已安装</translation>
     </message>
     <message>
         <source>m4a, mp4 and webm are not supported: ffmpeg is installed but does not start</source>
@@ -5488,6 +5524,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>暂无；程序空闲时自动构建，也可运行 `timbre engines build`</translation>
     </message>
     <message>
+        <source>not installed. {how}</source>
+        <translation>未安装。{how}</translation>
+    </message>
+    <message>
         <source>onnxruntime and onnxruntime-gpu are both installed and overwrite each other</source>
         <translation>同时安装了 onnxruntime 和 onnxruntime-gpu，两者会互相覆盖</translation>
     </message>
@@ -5498,6 +5538,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>sound device</source>
         <translation>音频设备</translation>
+    </message>
+    <message>
+        <source>speech service</source>
+        <translation>语音服务</translation>
     </message>
     <message>
         <source>the default output works; {outputs} outputs, {inputs} inputs</source>

@@ -12,6 +12,7 @@ from studio.catalog.folders import (
     bundled_folder,
     delete_model,
     files_in,
+    is_bundled,
     lock_model,
     models_folder,
     staging_folder,
@@ -94,25 +95,31 @@ def check_model(
     """
     stop = stop or CancelToken()
     folder, bundled = models_folder() / name, bundled_folder() / name
-    if not folder.is_dir() and bundled.is_dir():
+    if is_bundled(name):
         require_complete(bundled)
-        files = _hash_files(bundled, files_in(bundled), stop, on_progress)
-        return CheckResult(name, len(files), (), is_learned=True)
+        return _compare(name, bundled, None, stop, on_progress)[0]
     if not folder.is_dir():
         raise model_not_found(name)
     with lock_model(name):
         record = read_record(folder)
-        expected = _expected_checksums(name, folder, record)
-        found = _hash_files(folder, expected, stop, on_progress)
-        damaged = tuple(
-            path for path, sha256 in expected.items() if path not in found or sha256 not in (None, found[path].sha256)
-        )
+        result, found = _compare(name, folder, record, stop, on_progress)
         if record is None:
             require_complete(folder)
             record = InstallRecord(name, str(folder), "", tuple(found.values()))
-        write_record(folder, record.with_damaged(damaged))
-        is_learned = not any(expected.values())
-        return CheckResult(name, len(expected), tuple(sorted(damaged)), is_learned)
+        write_record(folder, record.with_damaged(result.damaged))
+        return result
+
+
+def _compare(
+    name: str, folder: Path, record: InstallRecord | None, stop: CancelToken, on_progress: OnProgress
+) -> tuple[CheckResult, dict[str, RecordedFile]]:
+    """Compare the files in ``folder`` with their checksums. Return the files that were found, too."""
+    expected = _expected_checksums(name, folder, record)
+    found = _hash_files(folder, expected, stop, on_progress)
+    damaged = [
+        path for path, sha256 in expected.items() if path not in found or sha256 not in (None, found[path].sha256)
+    ]
+    return CheckResult(name, len(expected), tuple(sorted(damaged)), is_learned=not any(expected.values())), found
 
 
 def remove_model(name: str) -> bool:
@@ -121,7 +128,7 @@ def remove_model(name: str) -> bool:
     Raise ``ModelBusy``, ``CannotWrite``, and ``ModelNotFound`` for a bundled model.
     """
     installed = models_folder() / name
-    if not installed.is_dir() and (bundled_folder() / name).is_dir():
+    if is_bundled(name):
         raise ModelNotFound(
             "{name} is part of the program and cannot be removed.", remedy="Choose an installed model.", name=name
         )

@@ -71,6 +71,11 @@ def _is_safe_name(name: str) -> bool:
     return name not in ("..", ".", "/") and name == name.rstrip(". ") and not _RESERVED.fullmatch(name)
 
 
+def is_bundled(name: str) -> bool:
+    """Return whether the model ``name`` is part of the program, and no installed model replaces it."""
+    return not (models_folder() / name).is_dir() and (bundled_folder() / name).is_dir()
+
+
 def files_in(folder: Path) -> list[str]:
     """Return the paths of all files in ``folder``, relative to it, with slashes and sorted."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())

@@ -12,8 +12,8 @@ from functools import partial
 from studio.cli.command_context import CommandContext
 from studio.cli.numbers import port_number, positive
 from studio.cli.options import (
+    Actions,
     Commands,
-    add_action,
     add_command,
     add_engine_options,
     add_model_option,
@@ -53,15 +53,15 @@ def add_parser(commands: Commands) -> None:
         description="Serve speech with the GPUs or cores of several computers, through Ray Serve.",
         examples=EXAMPLES,
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    actions = Actions(parser)
     _add_start(actions)
-    status = add_action(actions, "status", _status, "show the nodes and workers of the cluster")
+    status = actions.add("status", _status, "show the nodes and workers of the cluster")
     status.add_argument("--json", action="store_true", help="print a JSON object")
-    add_action(actions, "stop", _stop, "leave the cluster")
+    actions.add("stop", _stop, "leave the cluster")
 
 
-def _add_start(actions: Commands) -> None:
-    parser = add_action(actions, "start", _start, "start the cluster, or add this computer to it")
+def _add_start(actions: Actions) -> None:
+    parser = actions.add("start", _start, "start the cluster, or add this computer to it")
     parser.add_argument("--join", metavar="HOST:PORT", help="add this computer to the cluster with this head node")
     parser.add_argument(
         "--ray-port", type=port_number, default=6379, metavar="N", help="port of the head node (default 6379)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,8 +16,9 @@ from studio.audio.output_device import AudioOutputs
 from studio.audio.player import PlaybackEnd, Player
 from studio.audio.streaming_audio import StreamingAudio
 from studio.cli.command_context import CommandContext
+from studio.cli.pipe_writer import STANDARD_OUTPUT, PipeWriter
 from studio.cli.progress import ProgressLine
-from studio.errors import NoAudioDevice, StudioError
+from studio.errors import NoAudioDevice, StudioError, UnusableSetting
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
 from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
@@ -30,11 +32,30 @@ class Destination:
     path: Path | None
     is_played: bool
     is_fallback: bool = False  # the file was chosen by default, so its name is printed together with the reason
+    is_raw: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether audio cannot be replaced by another take: it is played, or written to a pipe."""
+        return self.is_played or self.path == STANDARD_OUTPUT
+
+    def open_writer(self, sample_rate: int) -> AudioWriter | PipeWriter | None:
+        """Return the writer of the file or pipe. Raise ``CannotWrite``, ``DiskFull``."""
+        if self.path == STANDARD_OUTPUT:
+            return PipeWriter(sample_rate, "pcm" if self.is_raw else "wav")
+        return None if self.path is None else AudioWriter(self.path, sample_rate)
 
 
 def add_destination_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("destination", f"default: the sound device, or {_DEFAULT_FILE} if there is none")
-    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a .wav, .flac, .ogg or .mp3 file")
+    group.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write a .wav, .flac, .ogg or .mp3 file; - writes WAV to standard output while it is synthesised",
+    )
+    group.add_argument("--raw", action="store_true", help="with -o -: 16-bit samples without a header")
     group.add_argument(
         "--play", action="store_true", help="play it as soon as playback can continue without interruption"
     )
@@ -44,19 +65,35 @@ def add_destination_options(parser: argparse.ArgumentParser) -> None:
 def choose_destination(arguments: argparse.Namespace, command_context: CommandContext) -> Destination:
     """Choose and check the destination before any work is done.
 
-    Raise ``NoAudioDevice``, ``CannotWrite``, ``DiskFull``.
+    Raise ``NoAudioDevice``, ``CannotWrite``, ``DiskFull``, ``UnusableSetting``.
     """
-    if arguments.output is not None:
+    if arguments.output == STANDARD_OUTPUT:
+        _require_pipe(arguments)
+    elif arguments.raw:
+        raise UnusableSetting("--raw needs -o -.", remedy="Add it, or omit --raw.")
+    elif arguments.output is not None:
         _require_writable(arguments.output)
     if arguments.play:
         command_context.require_sound_card()
     if arguments.output is not None or arguments.play:
-        return Destination(arguments.output, arguments.play)
+        return Destination(arguments.output, arguments.play, is_raw=arguments.raw)
     if command_context.has_sound_card():
         return Destination(None, is_played=True)
     path = _unused_path(_DEFAULT_FILE)
     _require_writable(path)
     return Destination(path, is_played=False, is_fallback=True)
+
+
+def _require_pipe(arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        raise UnusableSetting(
+            "Standard output cannot contain both audio and JSON.", remedy="Write the audio to a file, or omit --json."
+        )
+    if sys.stdout.isatty():
+        raise UnusableSetting(
+            "Standard output is a terminal, which cannot show audio.",
+            remedy="Pipe it to a program, or redirect it to a file: timbre say … -o - | aplay",
+        )
 
 
 def _require_writable(path: Path) -> None:
@@ -101,7 +138,7 @@ class OutputSink:
         self._player: Player | None = None
         self._device_error: StudioError | None = None
         self._playback_error: StudioError | None = None
-        self._writer = AudioWriter(destination.path, rate) if destination.path else None
+        self._writer = destination.open_writer(rate)
         # Audio is written on the connection's reading thread; the file is closed on another thread.
         self._writer_lock = threading.Lock()
         self._audio_seconds = 0.0
@@ -131,11 +168,11 @@ class OutputSink:
             if self._playback_error is not None:
                 raise self._playback_error
             assert report is not None, "a request is cancelled only if playback fails, which raises"
-            await asyncio.to_thread(self._end_file, AudioWriter.close)
+            await asyncio.to_thread(self._end_file, is_complete=True)
         finally:
             self._line.clear()
             request.cancel()
-            self._end_file(AudioWriter.discard)
+            self._end_file(is_complete=False)
             if self._player is not None and listening is not None:
                 self._player.stop()
                 await asyncio.wait([listening])
@@ -158,12 +195,12 @@ class OutputSink:
         self._audio_seconds += chunk.seconds
         self._line.spoken(self._audio_seconds, chunk.sentence_index + 1, chunk.num_sentences)
 
-    def _end_file(self, end: Callable[[AudioWriter], None]) -> None:
+    def _end_file(self, *, is_complete: bool) -> None:
         """Close or discard the file, if this was not done before."""
         with self._writer_lock:
             writer, self._writer = self._writer, None
             if writer is not None:
-                end(writer)
+                (writer.close if is_complete else writer.discard)()
 
     def _announce(self, start: StartTime) -> None:
         """Schedule playback by the latest prediction, and print the first one."""

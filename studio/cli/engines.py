@@ -37,6 +37,7 @@ examples:
   timbre engines build --model ~/models/CosyVoice2-0.5B
   timbre engines why --stage flow
   timbre engines rebuild --stage vocoder --device cuda:1
+  timbre engines verify                            after an update of a driver
   timbre engines list --json
   timbre engines clear --all                       for all models and machines
 

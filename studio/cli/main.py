@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 import studio
 from studio.cli.command_context import CommandContext
 from studio.cli.old_options import warn_of_old_options
-from studio.cli.progress import print_message
+from studio.cli.progress import be_quiet, print_message
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
 from studio.settings_store import Settings
@@ -41,8 +41,8 @@ begin with:
 _log = logging.getLogger(__name__)
 # Modules of this package. Only the module of the given command is imported.
 _COMMANDS = (
-    "say", "convert", "export", "update", "check", "levels", "voices", "models", "styles", "serve", "cluster", "doctor", "engines",
-    "help",
+    "app", "say", "convert", "export", "update", "check", "levels", "voices", "models", "styles", "serve", "cluster",
+    "doctor", "engines", "help", "completion",
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def main(
     words = list(sys.argv[1:] if argv is None else argv)
     if command_context is None:
         command_context = CommandContext(start_worker=start_worker)
-    parser = _build_parser(words)
+    parser = build_parser(words)
     if not gc.isenabled():  # during the imports
         gc.freeze()
         gc.enable()
@@ -71,6 +71,7 @@ def main(
     if rest and arguments.command != "bench":
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
+    be_quiet(is_quiet=getattr(arguments, "quiet", False))
     warn_of_old_options(words, arguments)
     log = write_log("command")
     for complaint in Settings().complaints:
@@ -110,11 +111,12 @@ def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 def _print_error(error: StudioError) -> int:
     """Print ``error`` and return its exit status."""
     note_shown(error)
-    print_message(f"timbre: {error} ({error.code})")
+    print_message(f"timbre: {error} ({error.code})", is_error=True)
     return error.exit_status
 
 
-def _build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of the command that ``words`` begin with, or of all commands."""
     parser = argparse.ArgumentParser(
         prog="timbre",
         description=_DESCRIPTION,

@@ -10,19 +10,20 @@ from typing import Any
 
 from studio.catalog.checking import check_model, remove_model
 from studio.catalog.failover import FailoverInstallation
-from studio.catalog.folders import in_gigabytes
+from studio.catalog.folders import in_gigabytes, is_bundled
 from studio.catalog.installed import ModelState, ModelStatus, model_not_found, model_status, model_statuses
 from studio.catalog.known import Ability, KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
 from studio.catalog.source_order import AUTOMATIC, SourceOrder, open_source, order_sources
 from studio.catalog.transfer import EXPORT_SUFFIX, export_model, import_model
 from studio.cli.command_context import CommandContext
-from studio.cli.options import Commands, add_action, add_command
+from studio.cli.options import Actions, Commands, add_command
 from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.errors import ModelNotFound
 from studio.messages import did_you_mean, printable
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_store import Settings
+from studio.system.installation import repair_hint
 from studio.system.region import is_in_china
 
 EXAMPLES = """\
@@ -36,6 +37,7 @@ examples:
   timbre models export CosyVoice2-0.5B      write one file, for a computer without a network
   timbre models import CosyVoice2-0.5B.zip
   timbre models import path/to/CosyVoice2-0.5B
+  timbre models remove CosyVoice2-0.5B
 
 To resume an interrupted installation, run the same command again.
 Nothing is downloaded without your command.
@@ -68,22 +70,22 @@ def add_parser(commands: Commands) -> None:
         description="List, install, verify, remove, import and export models.",
         examples=EXAMPLES,
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
-    list_ = add_action(actions, "list", _list, "list all models")
+    actions = Actions(parser)
+    list_ = actions.add("list", _list, "list all models")
     list_.add_argument("--json", action="store_true", help="print a JSON array")
-    install = add_action(actions, "install", _install, "download a model, resume a download, or repair a model")
+    install = actions.add("install", _install, "download a model, resume a download, or repair a model")
     install.add_argument("name", metavar="NAME", help="a name listed by `timbre models list`")
     install.add_argument("--variant", choices=("rl",), help="also download the RL-tuned language model")
     _add_source(install)
-    verify = add_action(actions, "verify", _verify, "verify the checksums of all files of a model")
-    verify.add_argument("names", nargs="*", metavar="NAME", help="default: all installed models")
+    verify = actions.add("verify", _verify, "verify the checksums of all files of a model")
+    verify.add_argument("names", nargs="*", metavar="NAME", help="default: all models on this computer")
     verify.add_argument("--repair", action="store_true", help="download damaged files again")
     _add_source(verify)
-    add_action(actions, "remove", _remove, "delete a model or an incomplete download", "NAME")
-    import_ = add_action(actions, "import", _import, "copy a model from a folder, a zip or tar archive, or an export")
+    actions.add("remove", _remove, "delete a model or an incomplete download", "NAME")
+    import_ = actions.add("import", _import, "copy a model from a folder, a zip or tar archive, or an export")
     import_.add_argument("path", type=Path, metavar="PATH")
     import_.add_argument("--name", help="name of the model (default: the name of the folder or archive)")
-    export = add_action(actions, "export", _export, "write a model to one file, for another computer", "NAME")
+    export = actions.add("export", _export, "write a model to one file, for another computer", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{EXPORT_SUFFIX}")
 
 
@@ -111,10 +113,10 @@ def _install(arguments: argparse.Namespace, _command_context: CommandContext) ->
 
 def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     names = arguments.names or [
-        status.name for status in model_statuses() if status.state in (ModelState.INSTALLED, ModelState.DAMAGED)
+        status.name
+        for status in model_statuses()
+        if status.state in (ModelState.BUNDLED, ModelState.INSTALLED, ModelState.DAMAGED)
     ]
-    if not names:
-        print_message("No model is installed. `timbre models list` lists available models.")
     status = 0
     for name in names:
         line = ProgressLine()
@@ -124,7 +126,10 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         if result.is_intact:
             print_message(f"{name}: {result.num_files} files, no damage found.")
         elif not _is_downloadable(name):
-            print_message(f"{damaged}. Remove the model, and import it again from an undamaged copy.")
+            remedy = (
+                repair_hint() if is_bundled(name) else "Remove the model, and import it again from an undamaged copy."
+            )
+            print_message(f"{damaged}. {remedy}")
             status = 1
         elif arguments.repair:
             print_message(f"{damaged}; downloading again.")

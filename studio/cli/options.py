@@ -52,16 +52,42 @@ def add_command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
+    if run is not None:
+        _add_quiet_option(parser)
     return parser
 
 
-def add_action(actions: Commands, name: str, run: Run, help_text: str, *positionals: str) -> argparse.ArgumentParser:
-    """Add the parser of an action, such as ``list`` of ``timbre models list``. ``positionals`` are its metavars."""
-    parser = actions.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
-    parser.set_defaults(run=run)
-    for metavar in positionals:
-        parser.add_argument(metavar.lower(), metavar=metavar)
-    return parser
+class Actions:
+    """The actions of the command of ``parser``, such as ``list`` of ``timbre models list``.
+
+    The help of an action contains those examples of the command that use it.
+    """
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parsers = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+        self._command = parser.prog
+        self._examples = (parser.epilog or "").splitlines()
+
+    def add(self, name: str, run: Run, help_text: str, *positionals: str) -> argparse.ArgumentParser:
+        """Add the parser of an action. ``positionals`` are its metavars."""
+        use = f"{self._command} {name}"
+        examples = [line for line in self._examples if f"{line.strip()} ".startswith(f"{use} ")]
+        parser = self._parsers.add_parser(
+            name,
+            help=help_text,
+            description=f"{help_text[0].upper()}{help_text[1:]}.",
+            epilog="\n".join(["examples:", *examples]) if examples else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.set_defaults(run=run)
+        for metavar in positionals:
+            parser.add_argument(metavar.lower(), metavar=metavar)
+        _add_quiet_option(parser)
+        return parser
+
+
+def _add_quiet_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="print results and errors only")
 
 
 def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_MODEL) -> None:

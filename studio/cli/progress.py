@@ -18,15 +18,22 @@ _WORDS = {
     "precision": "choosing the fastest precision, once for this model",
     "quality": "measuring the quality",
 }
+_is_quiet = False  # --quiet
 _ERASE_LINE = "\r\x1b[K"
 
 
+def be_quiet(*, is_quiet: bool) -> None:
+    """Set whether only errors are printed."""
+    global _is_quiet  # noqa: PLW0603 - an option of the whole process
+    _is_quiet = is_quiet
+
+
 class ProgressLine:
-    """The changing last line of a terminal. Not shown if standard error is a pipe or a file."""
+    """The changing last line of a terminal. Not shown if standard error is a pipe or a file, nor with --quiet."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._is_shown = self._stream.isatty()
+        self._is_shown = self._stream.isatty() and not _is_quiet
         self._line = ""
         self._drawn = 0.0
         self._lock = threading.RLock()  # audio is reported from the connection's reading thread
@@ -50,6 +57,8 @@ class ProgressLine:
 
     def say(self, sentence: str) -> None:
         """Print a message above the changing line, even if standard error is a pipe or a file."""
+        if _is_quiet:
+            return
         with self._lock:
             self.clear()
             self._write(f"{printable(sentence)}\n")
@@ -65,9 +74,10 @@ class ProgressLine:
         self._stream.flush()
 
 
-def print_message(message: str) -> None:
-    """Print ``message`` on standard error."""
-    print(printable(message), file=sys.stderr)
+def print_message(message: str, *, is_error: bool = False) -> None:
+    """Print ``message`` on standard error; with --quiet, only if it is an error."""
+    if is_error or not _is_quiet:
+        print(printable(message), file=sys.stderr)
 
 
 def duration_text(seconds: float) -> str:

@@ -48,6 +48,7 @@ examples:
   timbre say "We have won!" --voice Anna --preset volume.loud       (`timbre styles` lists them)
   timbre say --file chapter-one.txt --voice Anna -o chapter-one.flac
   some-program | timbre say - --voice Anna --play                   speak while the text arrives
+  timbre say "Hello there." --voice Anna -o - | ffmpeg -i - hello.m4a
   timbre say "It costs $12.50." --dry-run                           show how numbers and signs are read
   timbre say "Wait [pause 0.5] for it." --voice Anna --json -o wait.wav
 

@@ -23,6 +23,7 @@ from studio.cli.checks import check_warning, line_check_values
 from studio.cli.command_context import CommandContext
 from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_destination
 from studio.cli.options import engine_options
+from studio.cli.pipe_writer import STANDARD_OUTPUT
 from studio.cli.progress import ProgressLine
 from studio.export.line_checks import LineCheck, LineRetries, UtteredLine
 from studio.model.options import Quality
@@ -103,7 +104,7 @@ async def speak(
             else:
                 sink = OutputSink(destination, description, command_context, line)
                 result = await sink.deliver(lambda hooks: begin(client, hooks))
-            if checked is None and result.report.odd_lengths and begin_again is not None and not destination.is_played:
+            if checked is None and result.report.odd_lengths and begin_again is not None and not destination.is_final:
                 line.say("The length of the speech is implausible for its text; trying again.")
                 sink = OutputSink(destination, description, command_context, line)
                 result = await sink.deliver(lambda hooks: begin_again(client, hooks))
@@ -111,7 +112,7 @@ async def speak(
             line.clear()
         for message in (*_summary(result), *_check_summary(line_check)):
             line.say(message)
-        if destination.path is not None:
+        if destination.path not in (None, STANDARD_OUTPUT):
             reason = " (no sound device to play it on)" if destination.is_fallback else ""
             line.say(f"wrote {destination.path}{reason}")
         if arguments.json:
@@ -134,7 +135,7 @@ class CheckedSpeech:
 
 
 class CheckedDelivery:
-    """Delivers the best of several takes. Audio that is played is checked, too, but not spoken again."""
+    """Delivers the best of several takes. Audio that is played or piped is checked, too, but not spoken again."""
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class CheckedDelivery:
     ) -> None:
         self._request = checked.request
         self._arrived = checked.arrived
-        self._policy = replace(checked.policy, mode=CheckMode.MARK) if destination.is_played else checked.policy
+        self._policy = replace(checked.policy, mode=CheckMode.MARK) if destination.is_final else checked.policy
         self._destination = destination
         self._description = description
         self._context = command_context

@@ -12,7 +12,7 @@ from typing import Any
 
 from studio.audio.files import read_audio
 from studio.cli.command_context import CommandContext
-from studio.cli.options import Commands, add_action, add_command, add_model_option, model_folder
+from studio.cli.options import Actions, Commands, add_command, add_model_option, model_folder
 from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, StudioError
 from studio.export.names import sanitize_filename
@@ -29,8 +29,11 @@ EXAMPLES = """\
 examples:
   timbre voices add Anna anna.wav --transcript "The words of the recording."
   timbre voices list
+  timbre voices show Anna
   timbre voices check Anna                   compare the transcript with the recording, or propose one
   timbre voices edit Anna --transcript "The corrected words of the recording."
+  timbre voices rename Anna Annabel
+  timbre voices remove Anna
   timbre voices export Anna anna.voice       write one file, for another computer
   timbre voices import anna.voice
   timbre voices import CosyVoice2-0.5B/spk2info.pt     import voices stored by the official program
@@ -48,25 +51,23 @@ def add_parser(commands: Commands) -> None:
         description="Manage the voice library: named recordings of voices and their transcripts.",
         examples=EXAMPLES,
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
-    add = add_action(actions, "add", _add, "add a voice from a recording", "NAME")
+    actions = Actions(parser)
+    add = actions.add("add", _add, "add a voice from a recording", "NAME")
     add.add_argument("clip", type=Path, metavar="CLIP", help="3 to 10 seconds of one speaker")
     _add_details(add)
     add.add_argument("--check", action="store_true", help="compare the transcript with the recording, or propose one")
-    list_ = add_action(actions, "list", _list, "list all voices")
+    list_ = actions.add("list", _list, "list all voices")
     list_.add_argument("--json", action="store_true", help="print a JSON array")
-    show = add_action(actions, "show", _show, "show a voice", "NAME")
+    show = actions.add("show", _show, "show a voice", "NAME")
     show.add_argument("--json", action="store_true", help="print one JSON object")
-    add_action(actions, "remove", _remove, "delete a voice and its recording", "NAME")
-    add_action(actions, "rename", _rename, "rename a voice", "NAME", "NEW_NAME")
-    _add_details(add_action(actions, "edit", _edit, "change a voice's transcript or notes", "NAME"))
-    check = add_action(
-        actions, "check", _check, "compare a voice's transcript with its recording, or propose one", "NAME"
-    )
+    actions.add("remove", _remove, "delete a voice and its recording", "NAME")
+    actions.add("rename", _rename, "rename a voice", "NAME", "NEW_NAME")
+    _add_details(actions.add("edit", _edit, "change a voice's transcript or notes", "NAME"))
+    check = actions.add("check", _check, "compare a voice's transcript with its recording, or propose one", "NAME")
     check.add_argument("--json", action="store_true", help="print one JSON object")
-    export = add_action(actions, "export", _export, f"write a voice to one {SUFFIX} file", "NAME")
+    export = actions.add("export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
-    import_ = add_action(actions, "import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
+    import_ = actions.add("import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.add_argument("--name", help="name of the voice (default: from the file)")
     add_model_option(import_, default="for an spk2info.pt: the model folder that contains it")

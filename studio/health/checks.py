@@ -40,7 +40,7 @@ from studio.model.official_yaml import Document
 from studio.model.weight_files import weight_file
 from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
-from studio.system.installation import gpu_torch_hint, media_hint, origin_text, repair_hint
+from studio.system.installation import gpu_torch_hint, how_to_add, media_hint, origin_text, repair_hint
 from studio.voices.library import VoiceLibrary
 
 _MEBIBYTE = 1 << 20
@@ -71,6 +71,8 @@ _ACCELERATORS = (
     "tensorrt-rtx-cu13-bindings",
     "vllm",
 )
+_SERVE_LIBRARIES = ("fastapi", "prometheus_client", "uvicorn", "websockets")
+_CLUSTER_LIBRARIES = ("ray", "fastapi")
 
 _WEIGHTS_ON_GPU = {Stage.SPEECH_LM: "llm", Stage.FLOW: "flow", Stage.VOCODER: "hift"}
 
@@ -223,6 +225,20 @@ def check_accelerators() -> Check:
             ),
         )
     return Check(subject, CheckVerdict.FINE, message("{versions}", versions=found))
+
+
+def check_services() -> Iterator[Check]:
+    """Check the optional libraries of `timbre serve` and `timbre cluster`."""
+    for subject, extra, names in (
+        (message("speech service"), "serve", _SERVE_LIBRARIES),
+        (message("cluster"), "cluster", _CLUSTER_LIBRARIES),
+    ):
+        missing = [name for name in names if importlib.util.find_spec(name) is None]
+        words = message("not installed. {how}", how=how_to_add(extra)) if missing else message("installed")
+        found = library_versions(names)
+        yield Check(
+            subject, CheckVerdict.FINE, message("{versions}", versions=found) if found and not missing else words
+        )
 
 
 def check_plans(store: EngineStore | None = None) -> Check:

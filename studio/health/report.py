@@ -23,6 +23,7 @@ from studio.health.checks import (
     check_program,
     check_python,
     check_recent_errors,
+    check_services,
     check_sound_card,
     check_voices,
 )
@@ -114,6 +115,7 @@ def _checks(require_sound_card: Callable[[], None], open_library: Callable[[], V
     yield from check_engines(machine)
     yield check_libraries()
     yield check_accelerators()
+    yield from check_services()
     yield check_processor(machine)
     yield check_memory(machine)
     yield check_sound_card(require_sound_card)

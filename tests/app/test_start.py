@@ -58,8 +58,17 @@ def test_without_a_screen_an_error_is_printed(
 
 
 def test_the_window_takes_one_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert start.main(["app", "one.timbre", "two.timbre"]) == 2
-    assert "usage" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        start.main(["app", "one.timbre", "two.timbre"])
+    assert ended.value.code == 2
+    assert "unrecognized arguments: two.timbre" in capsys.readouterr().err
+
+
+def test_the_command_that_opens_the_window_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        start.main(["app", "--help"])
+    assert ended.value.code == 0
+    assert "FILE" in capsys.readouterr().out
 
 
 def test_anything_else_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:

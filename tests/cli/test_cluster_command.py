@@ -17,7 +17,7 @@ with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="R
 @pytest.mark.parametrize("command", [("start",), ("start", "--join", "10.0.0.5:6379")])
 def test_missing_libraries_are_named(timbre: Terminal, command: tuple[str, ...]) -> None:
     ran = timbre("cluster", *command)
-    assert ran.status == 70
+    assert ran.status == 16
     assert "ray" in ran.err
     assert "[cluster]" in ran.err
 

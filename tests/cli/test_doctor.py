@@ -46,7 +46,7 @@ def test_the_report_of_a_working_installation(timbre: Terminal) -> None:
     assert check(ran, "model studio-mini")["finding"].startswith("Fun-CosyVoice3, ")
     assert {one["subject"] for one in ran.json["checks"]} >= {
         "program", "Python", "engine", "graphics card", "processor", "memory", "sound card", "recordings", "voices",
-        "data", "models", "cache", "logs", "last errors", "libraries", "accelerators", "engine plans",
+        "data", "models", "cache", "logs", "last errors", "libraries", "accelerators", "speech service", "cluster", "engine plans",
     }, "identifiers that earlier versions wrote"  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from hub_server import Fault, HubServer, Repository
 from small_model import NAME, REPOSITORY, small_files, small_model
 from terminal import Terminal
 
+from studio.catalog import checking, folders
 from studio.catalog.known import known_models
 
 
@@ -122,6 +125,18 @@ def test_a_damaged_imported_model_has_its_own_remedy(timbre: Terminal, hub: HubS
     ran = timbre("say", "Hello.", "--model", "mine")
     assert "import a complete copy" in ran.err
     assert "models install" not in ran.err
+
+
+def test_the_bundled_model_is_verified_too(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "studio-mini: 15 files, no damage found" in timbre("models", "verify").err
+    copy = timbre.folder / "bundled"
+    shutil.copytree(folders.bundled_folder(), copy, copy_function=os.symlink)
+    (copy / "studio-mini" / "flow.pt").unlink()
+    (copy / "studio-mini" / "flow.pt").write_bytes(b"damaged")
+    for module in (checking, folders):
+        monkeypatch.setattr(module, "bundled_folder", lambda: copy)
+    ran = timbre("models", "verify", "studio-mini")
+    assert (ran.status, "studio-mini: flow.pt damaged. Run the set-up again" in ran.err) == (1, True)
 
 
 def test_a_missing_model_has_the_install_command_as_remedy(timbre: Terminal, hub: HubServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -9,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import noise_models
 import numpy as np
@@ -20,6 +22,7 @@ from terminal import Terminal
 
 from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
+from studio.cli import pipe_writer
 from studio.errors import DiskFull
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
@@ -48,6 +51,78 @@ def asked(timbre: Terminal) -> SynthesisRequest:
     (request,) = timbre.opened[-1].requests
     assert isinstance(request, SynthesisRequest)
     return request
+
+
+def spoken_to_pipe(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> tuple[int, bytes]:
+    pipe = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, write_through=True))
+    return timbre("say", *words).status, pipe.getvalue()
+
+
+def test_a_pipe_receives_wav_and_nothing_else(timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, written = spoken_to_pipe(timbre, monkeypatch, "one two", "--voice", clip, "-o", "-")
+    assert status == 0
+    samples, rate = soundfile.read(io.BytesIO(written))
+    assert (len(samples), rate) == (2 * CHUNK_SAMPLES, SAMPLE_RATE)
+    assert not (timbre.folder / "-").exists()
+
+
+def test_a_pipe_receives_bare_samples_on_request(timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, written = spoken_to_pipe(timbre, monkeypatch, "one two", "--voice", clip, "-o", "-", "--raw")
+    assert status == 0
+    assert np.frombuffer(written, "<i2")[[0, -1]] / 32768 == pytest.approx([0.1, 0.2], abs=1e-3)
+    assert len(written) == 2 * 2 * CHUNK_SAMPLES
+
+
+def test_piped_audio_is_not_spoken_again(timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, written = spoken_to_pipe(timbre, monkeypatch, "mumble two", "--voice", clip, "-o", "-")
+    assert status == 0
+    assert len(timbre.opened[-1].requests) == 1
+    assert written.count(b"RIFF") == 1
+
+
+class ClosedPipe(io.RawIOBase):
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _data: object) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_ends_stops_the_speech_quietly(
+    timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "dup2", lambda *_: None)  # the command replaces its standard output, which is the test's
+    monkeypatch.setattr(sys.stdout, "fileno", lambda: 1, raising=False)
+    monkeypatch.setattr(pipe_writer, "sys", SimpleNamespace(stdout=SimpleNamespace(buffer=ClosedPipe())))
+    ran = timbre("say", "one two " * 50, "--voice", clip, "-o", "-")
+    assert (ran.status, ran.err.count("internal-error")) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [(["-o", "-", "--json"], "both audio and JSON"), (["-o", "out.wav", "--raw"], "--raw needs -o -")],
+)
+def test_impossible_destinations_are_refused(timbre: Terminal, clip: Path, words: list[str], reason: str) -> None:
+    ran = timbre("say", "one", "--voice", clip, *words)
+    assert (ran.status, timbre.opened) == (2, [])
+    assert reason in ran.err
+
+
+def test_audio_is_not_written_to_a_terminal(timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    ran = timbre("say", "one", "--voice", clip, "-o", "-")
+    assert ran.status == 2
+    assert "Standard output is a terminal" in ran.err
+
+
+def test_quiet_prints_only_results_and_errors(timbre: Terminal, clip: Path) -> None:
+    assert timbre("say", "one", "--voice", clip, "-o", "a.wav").err
+    quiet = timbre("say", "one", "--voice", clip, "-o", "b.wav", "--quiet", "--json")
+    assert (quiet.status, quiet.err) == (0, "")
+    assert quiet.json["audio_seconds"]
+    failed = timbre("say", "bug", "--voice", clip, "-o", "c.wav", "--quiet")
+    assert failed.err.startswith("timbre: ")
 
 
 def test_a_dry_run_shows_words_and_speaks_nothing(timbre: Terminal, clip: Path) -> None:

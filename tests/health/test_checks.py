@@ -12,7 +12,14 @@ import pytest
 from studio.engines.manifest import FailureKind
 from studio.engines.store import MAX_FAILURES, EngineStore
 from studio.health import checks
-from studio.health.checks import CheckVerdict, check_accelerators, check_libraries, check_media, check_plans
+from studio.health.checks import (
+    CheckVerdict,
+    check_accelerators,
+    check_libraries,
+    check_media,
+    check_plans,
+    check_services,
+)
 from studio.health.log_file import ShownError
 from studio.messages import message
 
@@ -107,3 +114,11 @@ def test_recent_errors_are_explained_and_counted(monkeypatch: pytest.MonkeyPatch
     assert "(unknown-preset, 3 times, last 2026-11-22 12:03)" in words
     assert "(disk-full, 2026-11-22 11:00)" in words
     assert words[0].isupper()
+
+
+def test_the_libraries_of_the_service_and_the_cluster_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_CLUSTER_LIBRARIES", ("no_such_library",))
+    service, cluster = check_services()
+    assert "fastapi" in str(service.finding)
+    assert "[cluster]" in str(cluster.finding)
+    assert {service.verdict, cluster.verdict} == {CheckVerdict.FINE}
