@@ -52,7 +52,7 @@ def unwrap(text: str) -> str:
     """Return ``text`` on one line, without spaces between Chinese or Japanese characters."""
 
     def joint(match: regex.Match[str]) -> str:
-        before, after = match.string[: match.start()][-1:], match.string[match.end() : match.end() + 1]
+        before, after = match.string[match.start() - 1], match.string[match.end() : match.end() + 1]
         return "" if _WIDE.match(before) and _WIDE.match(after) else " "
 
     return _BLANKS.sub(" ", _BREAK.sub(joint, text.strip()))

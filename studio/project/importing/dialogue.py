@@ -100,14 +100,14 @@ def subtitle_speeches(lines: list[str]) -> list[tuple[str | None, str]]:
     if len(_REPLY.findall(joined)) > 1 and _REPLY.match(joined):
         replies = [part.strip() for part in _REPLY.split(joined) if part.strip()]
         return [_named(reply) for reply in replies]
-    speeches: list[tuple[str | None, str]] = []
+    speeches: list[tuple[str | None, list[str]]] = []
     for line in _REPLY.sub("", joined, count=1).split("\n") if _REPLY.match(joined) else joined.split("\n"):
         name, words = _named(line)
         if name is None and speeches:
-            speeches[-1] = speeches[-1][0], f"{speeches[-1][1]}\n{words}"
+            speeches[-1][1].append(words)
         elif words:
-            speeches.append((name, words))
-    return speeches
+            speeches.append((name, [words]))
+    return [(name, "\n".join(words)) for name, words in speeches]
 
 
 def _with_names(lines: list[str]) -> Iterator[str]:

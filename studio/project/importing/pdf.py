@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pypdf
 import regex
@@ -97,27 +97,24 @@ def _signature(line: str) -> str:
 
 def _blocks(pages: list[list[str]], chapters: dict[int, list[str]]) -> Iterable[Block]:
     usual = _usual_length(pages)
-    paragraph = ""
+    paragraph: list[str] = []  # its lines
     for number, page in enumerate(pages):
         titles = chapters.get(number, [])
         if titles and paragraph:
-            yield Block(paragraph)
-            paragraph = ""
+            yield Block(_joined(paragraph))
+            paragraph = []
         for title in titles:
             yield Block(title, level=1)
         for line in _without_titles(page, titles):
             text = line.strip()
-            if not text:
-                if paragraph:
-                    yield Block(paragraph)
-                paragraph = ""
-                continue
-            paragraph = _joined(paragraph, text)
-            if len(text) < _SHORT_LINE * usual and _ENDS_SENTENCE.search(text):
-                yield Block(paragraph)
-                paragraph = ""
+            if text:
+                paragraph.append(text)
+            is_end = len(text) < _SHORT_LINE * usual and (not text or _ENDS_SENTENCE.search(text))
+            if is_end and paragraph:
+                yield Block(_joined(paragraph))
+                paragraph = []
     if paragraph:
-        yield Block(paragraph)
+        yield Block(_joined(paragraph))
 
 
 def _without_titles(page: list[str], titles: list[str]) -> list[str]:
@@ -126,10 +123,16 @@ def _without_titles(page: list[str], titles: list[str]) -> list[str]:
     return [line for line in page if unwrap(line).casefold() not in wanted]
 
 
-def _joined(paragraph: str, line: str) -> str:
-    if _HYPHEN.search(paragraph) and line[:1].islower():
-        return paragraph[:-1] + line
-    return unwrap(f"{paragraph}\n{line}") if paragraph else line
+def _joined(lines: Sequence[str]) -> str:
+    """Return the lines of a paragraph as one, with the words that are hyphenated at their ends."""
+    parts = [lines[0]]
+    for line in lines[1:]:
+        if _HYPHEN.search(parts[-1]) and line[:1].islower():
+            parts[-1] = parts[-1][:-1]
+        else:
+            parts.append("\n")
+        parts.append(line)
+    return unwrap("".join(parts))
 
 
 def _usual_length(pages: list[list[str]]) -> int:

@@ -221,7 +221,8 @@ def _speeches(cue: _Cue, *, finds_speakers: bool, speaks_sounds: bool) -> list[_
         if is_sound and not speaks_sounds:
             speeches.append(_Speech(name, words, cue.slot, is_spoken=False))
             continue
-        end = cue.slot.end_seconds if at == last else round(start + cue.slot.seconds * len(words) / total, 3)
+        end = round(start + cue.slot.seconds * len(words) / total, 3)
+        end = cue.slot.end_seconds if at == last else min(end, cue.slot.end_seconds)
         speeches.append(_Speech(name, words, Slot(start, end), is_spoken=True))
         start = end
     return speeches

@@ -132,12 +132,15 @@ def _decode(content: bytes, path: Path) -> DecodedText:
     for mark, encoding in _SHIFTED.items():
         if mark in content and _can_decode(content, encoding):
             return DecodedText(content.decode(encoding))
-    text = content.decode("utf-8", "replace")
+    try:
+        return DecodedText(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        text = content.decode("utf-8", "replace")
     num_damaged = text.count(_REPLACEMENT) - content.count(_REPLACEMENT.encode())
     if num_damaged > _MAX_DAMAGED * sum(not character.isascii() for character in text):
         return _decode_legacy(content, path)
     notice = message("{file} contains characters that are not UTF-8, and that are left out.", file=path.name)
-    return DecodedText(text, notices=(notice,) if num_damaged else ())
+    return DecodedText(text, notices=(notice,))
 
 
 def _wide_encoding(content: bytes, path: Path) -> str:

@@ -15,7 +15,7 @@ from studio.project.importing.blocks import Block, lines_of_blocks
 from studio.project.importing.dialogue import read_fountain
 from studio.project.importing.epub import read_epub
 from studio.project.importing.markup import Page
-from studio.project.importing.pdf import read_pdf
+from studio.project.importing.pdf import _blocks, read_pdf
 from studio.project.importing.script_file import ImportOptions, read_file
 from studio.project.importing.word import read_word
 from studio.project.lines import Heading
@@ -202,6 +202,25 @@ def test_the_parts_of_a_word_document_are_found_by_their_relationships() -> None
 
 
 # PDF.
+
+
+def test_words_hyphenated_at_the_end_of_a_line_are_joined() -> None:
+    lines = [
+        "The light-",
+        "house keeper went to the North-",
+        "West, and the har-",
+        "bour lay behind him all night long.",
+    ]
+    assert [block.text for block in read_pdf(pdf([lines]), "a.pdf").blocks] == [
+        "The lighthouse keeper went to the North- West, and the harbour lay behind him all night long."
+    ]
+
+
+@pytest.mark.parametrize("size", [20_000, 40_000])
+def test_a_paragraph_of_any_number_of_lines_is_joined_at_once(size: int) -> None:
+    """A reader that joined the lines one by one would take minutes."""
+    (block,) = _blocks([["words without an end"] * size], {})
+    assert block.text.count("words") == size
 
 
 def test_a_pdf_encrypted_with_aes_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

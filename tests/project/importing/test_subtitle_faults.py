@@ -167,6 +167,12 @@ def test_other_formats_are_read(tmp_path: Path, name: str, text: str, speech: tu
     assert (line.character, line.text, line.slot) == speech
 
 
+def test_many_short_speeches_share_a_time_that_is_too_short_for_them() -> None:
+    lines = lines_of_subtitles(cue("[thud] a " * 5_000))
+    assert lines[-1].slot is not None
+    assert lines[-1].slot.end_seconds == 3.0
+
+
 def test_a_placeholder_of_sub_station_alpha_is_no_speaker(tmp_path: Path) -> None:
     path = tmp_path / "a.ssa"
     path.write_text(ASS.replace(",Clara,", ",NTP,"), "utf-8")
