@@ -57,7 +57,7 @@ _HAN_WORDS = sorted((word for word in {*_FIELDS, *_KEYS, *_OTHER_TEXTS} if regex
 _ENDS_SENTENCE = regex.compile(r"[.!?…。！？；;][\"'”’」』)]*\Z")
 _LIKE_SENTENCE = regex.compile(r"\p{L}.*(?:\s.*\p{L}|[.!?…。！？])|\p{Han}.*\p{Han}.*\p{Han}", regex.DOTALL)
 _NUMBER = regex.compile(r"[\d\s.,:;/%+\-]+")
-_LIKE_KEY = regex.compile(rf"\S*[_/\\]\S*|{_NUMBER.pattern}")
+_LIKE_KEY = regex.compile(rf"\S*[_/\\]\S*|[a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+|{_NUMBER.pattern}")
 _MAX_TITLE_LENGTH = 40
 _MAX_TITLE_WORDS = 5
 _MIN_SENTENCES = 0.5  # share of the cells of a text column that look like sentences
@@ -150,9 +150,11 @@ def find_titles(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
 
 
 def _begins_with_titles(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row has unknown titles: short words above numbered keys, or above sentences."""
+    """Return whether the first row has unknown titles: a title of keys, or short words above keys or sentences."""
     if len(rows) < 2 or not _may_be_titles(rows[0]) or sum(map(bool, rows[0])) < 2:
         return False
+    if any(_plain(title) in _KEYS for title in rows[0]):
+        return True
     for at, title in enumerate(rows[0]):
         cells = [row[at] for row in rows[1:] if at < len(row) and row[at]]
         if not title or regex.search(r"\d", title) or not cells:

@@ -43,6 +43,7 @@ _SOUND_WORDS = regex.compile(
     r"|yawn|yell)|ing\b",
     regex.IGNORECASE,
 )
+_WRITTEN_SMALL = regex.compile(r"[AEIOUYÀ-ÖØ-Ý]|\A(?:MRS?|MS|DR|ST|SGT|LT|CPT|PROF|JR|SR)\.?\Z")
 _WORDS_IN_NAME = 4
 _MIN_SPEECHES = 2  # lines of one character
 _MIN_NAMED = 0.5  # share of paragraphs with a name
@@ -144,9 +145,9 @@ def _is_name(words: str) -> bool:
 
 
 def without_capitals(name: str) -> str:
-    """Return a name in capital letters as it is usually written; abbreviations are kept."""
+    """Return a name in capital letters as it is usually written; abbreviations other than Mr. and Dr. are kept."""
     words = name.split() if name.isupper() else []
-    return " ".join(word.title() if regex.search(r"[AEIOUYÀ-ÖØ-Ý]", word) else word for word in words) or name
+    return " ".join(word.title() if _WRITTEN_SMALL.search(word) else word for word in words) or name
 
 
 def is_song(text: str) -> bool:

@@ -57,6 +57,20 @@ _HIDING_STYLE = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", reg
 _HIDING_RULE = regex.compile(r"\.([\w\-]+)\s*\{[^{}]*display\s*:\s*none[^{}]*\}", regex.IGNORECASE)
 
 
+def written_superscript(words: str, before: str) -> str | None:
+    """Return how a superscript after ``before`` is written: a power, or nothing for a note mark; None for other text."""
+    if _IS_SUPERSCRIPT.fullmatch(words) and _RAISED.search(before):
+        return words.translate(_SUPERSCRIPTS)
+    bracketed = _BRACKETED.fullmatch(words)
+    is_mark = _NOTE_MARK.fullmatch(bracketed["mark"] if bracketed else words) is not None
+    return "" if is_mark and words != "a" else None
+
+
+def written_subscript(words: str) -> str | None:
+    """Return the characters of an index, such as ₂, or None for other text."""
+    return words.translate(_SUBSCRIPTS) if _IS_SUBSCRIPT.fullmatch(words) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """A place in a page to which the table of contents points: the number of blocks before it."""
@@ -193,13 +207,9 @@ class Page(Parser):
             is_glued = not before[-1:].isspace() or self._kinds["sup"] > 0
             written = "" if is_mark and (is_glued or is_symbol) else None
         elif element.kind == "sup":
-            written = None
-            if _IS_SUPERSCRIPT.fullmatch(words) and _RAISED.search(before):
-                written = words.translate(_SUPERSCRIPTS)
-            elif is_mark and words != "a":
-                written = ""
+            written = written_superscript(words, before)
         else:
-            written = words.translate(_SUBSCRIPTS) if _IS_SUBSCRIPT.fullmatch(words) else None
+            written = written_subscript(words)
         if written is not None:
             self._parts[start:] = [written] if written else []
 

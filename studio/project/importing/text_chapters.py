@@ -11,9 +11,21 @@ _ENGLISH_NUMBERS = (
     r"|nineteen|(?:twenty|thirty|forty|fifty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
     r"|(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)"
 )
+_OTHER_NUMBERS = (
+    r"eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf"
+    r"|un|premier|deux(?:ième)?|trois(?:ième)?|quatre|quatrième|cinq(?:uième)?|sept(?:ième)?|huit(?:ième)?|neuf|neuvième"
+    r"|dix(?:ième)?|onze|douze"
+    r"|uno|prim[oa]|primer[oa]|due|dos|second[oa]|segund[oa]|tre|tres|terz[oa]|tercer[oa]|quart[oa]|cuart[oa]|cinque|cinco"
+    r"|quint[oa]|sei|seis|sest[oa]|sext[oa]|sette|siete|settim[oa]|séptim[oa]|otto|ocho|ottav[oa]|octav[oa]|nove|nueve"
+    r"|non[oa]|noven[oa]|dieci|diez|decim[oa]|décim[oa]"
+    r"|перв(?:ая|ый)|втор(?:ая|ой)|трет(?:ья|ий)|четв[её]рт(?:ая|ый)|пят(?:ая|ый)|шест(?:ая|ой)|седьм(?:ая|ой)"
+    r"|восьм(?:ая|ой)|девят(?:ая|ый)|десят(?:ая|ый)|одиннадцатая|двенадцатая"
+)
+_GERMAN_ORDINALS = "erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt|elft|zwölft"
 _HEADING = regex.compile(
     r"(?:chapter|part|book|volume|act|letter|stave|canto|kapitel|teil|chapitre|partie|cap[ií]tulo|parte|capitolo|глава|часть)"
-    rf"[ \t]+(?:\d{{1,3}}|[ivxlcdm]{{1,7}}|{_ENGLISH_NUMBERS})\b(?P<rest>.*)"
+    rf"[ \t]+(?:\d{{1,3}}|[ivxlcdm]{{1,7}}|{_ENGLISH_NUMBERS}|{_OTHER_NUMBERS})\b(?P<rest>.*)"
+    rf"|(?:{_GERMAN_ORDINALS})(?:es Kapitel|er Teil|es Buch)\b(?P<rest>.*)"
     r"|(?:prologue|epilogue|introduction|preface|foreword|afterword|interlude|prolog|epilog|пролог|эпилог)(?P<rest>[:. ]*)",
     regex.IGNORECASE,
 )
@@ -40,7 +52,8 @@ def blocks_of_text(text: str) -> list[Block]:
         if titles[place] not in titles[place + 1 :] or _has_text(lines, at + 1, headings[place + 1])
     ]
     if len(headings) < _MIN_HEADINGS:
-        headings = _numbered_headings(lines)
+        numbered = _numbered_headings(lines)
+        headings = sorted({*headings, *numbered}) if len(numbered) >= _MIN_HEADINGS else []
     if len(headings) < _MIN_HEADINGS:
         return [Block(text)]
     blocks = [Block("\n".join(lines[: headings[0]]))]

@@ -18,6 +18,7 @@ import regex
 
 from studio.errors import UnreadableScript
 from studio.project.importing.blocks import Block, Book
+from studio.project.importing.markup import written_subscript, written_superscript
 
 _MAX_BYTES = 128 << 20
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -25,6 +26,9 @@ _DOCUMENT = "word/document.xml"
 _FACTS = "docProps/core.xml"
 _OFF = ("0", "false", "off")
 _HEADING = regex.compile(r"(?:heading (?P<level>[1-9])|Title)", regex.IGNORECASE)
+_CONTENTS = regex.compile(r"toc [1-9]|table of figures", regex.IGNORECASE)
+_MAX_LEVEL = 9
+_MAX_STYLES_ABOVE = 20
 # Each compression library has its own errors, and names and offsets in the archive may be invalid.
 _ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
@@ -146,34 +150,64 @@ class _Facts(_Reader):
 
 
 class _Styles(_Reader):
-    """``levels`` of headings by the id of the paragraph style. Names of built-in styles are English in any language."""
+    """``levels`` of headings by the id of the paragraph style; None for styles of generated contents.
+
+    Names of built-in styles are English in any language.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.levels: dict[str, int] = {}
+        self._own: dict[str, int | None] = {}
+        self._parents: dict[str, str] = {}
         self._id = ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "style":
-            self._id = attributes.get("styleId", "")
-        elif name == "name" and (match := _HEADING.fullmatch(attributes.get("val", ""))):
-            self.levels[self._id] = int(match["level"] or 1)
+        value = attributes.get("val", "")
+        match name:
+            case "style":
+                self._id = attributes.get("styleId", "")
+            case "name" if _CONTENTS.fullmatch(value):
+                self._own[self._id] = None
+            case "name" if match := _HEADING.fullmatch(value):
+                self._own[self._id] = int(match["level"] or 1)
+            case "basedOn":
+                self._parents[self._id] = value
+            case "outlineLvl":
+                self._own.setdefault(self._id, _outline_level(value))
+
+    @property
+    def levels(self) -> dict[str, int | None]:
+        return {style: self._level(style) for style in {*self._own, *self._parents}}
+
+    def _level(self, style: str) -> int | None:
+        for _ in range(_MAX_STYLES_ABOVE):
+            if style in self._own or style not in self._parents:
+                break
+            style = self._parents[style]
+        return self._own.get(style, 0)
+
+
+def _outline_level(value: str) -> int:
+    """Return the level of a heading by its outline level from 0, or 0 for text."""
+    return int(value) + 1 if value.isdecimal() and int(value) < _MAX_LEVEL else 0
 
 
 class _Document(_Reader):
     """``blocks`` of the visible text."""
 
-    def __init__(self, levels: dict[str, int]) -> None:
+    def __init__(self, levels: dict[str, int | None]) -> None:
         super().__init__()
         self.blocks: list[Block] = []
         self._levels = levels
         # A text box contains paragraphs inside a paragraph.
         self._open: list[list[str]] = []
-        self._open_levels: list[int] = []
+        self._open_levels: list[int | None] = []
         self._omitted_depth = 0
         self._is_in_text = False
         self._is_in_run = False
         self._is_hidden = False  # the text of the run
+        self._alignment = ""  # of the run: "superscript" or "subscript"
+        self._raised: list[str] = []  # the text of such a run
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if self._omitted_depth or name in _OMITTED:
@@ -185,8 +219,12 @@ class _Document(_Reader):
                 self._open_levels.append(0)
             case "pStyle" if self._open:
                 self._open_levels[-1] = self._levels.get(attributes.get("val", ""), 0)
+            case "outlineLvl" if self._open:
+                self._open_levels[-1] = _outline_level(attributes.get("val", "")) or self._open_levels[-1]
             case "r":
-                self._is_in_run, self._is_hidden = True, False
+                self._is_in_run, self._is_hidden, self._alignment = True, False, ""
+            case "vertAlign" if self._is_in_run:
+                self._alignment = attributes.get("val", "")
             case "vanish" if self._is_in_run:
                 self._is_hidden = attributes.get("val", "") not in _OFF
             case "t":
@@ -204,8 +242,11 @@ class _Document(_Reader):
             return
         match name:
             case "p" if self._open:
-                self.blocks.append(Block("".join(self._open.pop()).strip(), self._open_levels.pop()))
+                text, level = "".join(self._open.pop()).strip(), self._open_levels.pop()
+                if level is not None:
+                    self.blocks.append(Block(text, level))
             case "r":
+                self._end_raised()
                 self._is_in_run = self._is_hidden = False
             case "t":
                 self._is_in_text = False
@@ -216,7 +257,19 @@ class _Document(_Reader):
 
     def _add(self, text: str) -> None:
         if self._open and not self._is_hidden:
-            self._open[-1].append(text)
+            is_raised = self._is_in_run and self._alignment in ("superscript", "subscript")
+            (self._raised if is_raised else self._open[-1]).append(text)
+
+    def _end_raised(self) -> None:
+        """Write powers and indices in their own characters, and leave out note marks."""
+        if not self._raised:
+            return
+        words, self._raised = "".join(self._raised), []
+        if self._alignment == "superscript":
+            written = written_superscript(words.strip(), "".join(self._open[-1][-3:]))
+        else:
+            written = written_subscript(words.strip())
+        self._open[-1].append(words if written is None else written)
 
 
 def _local(element: str) -> str:

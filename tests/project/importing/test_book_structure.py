@@ -201,6 +201,51 @@ def test_the_parts_of_a_word_document_are_found_by_their_relationships() -> None
     assert read_word(output.getvalue(), "a.docx").blocks == [Block("One seen", level=1)]
 
 
+def document(body: str, styles: str = "") -> list[Block]:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w") as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="urn:w"><w:body>{body}</w:body></w:document>')
+        archive.writestr("word/styles.xml", f'<w:styles xmlns:w="urn:w">{styles}</w:styles>')
+    return read_word(output.getvalue(), "a.docx").blocks
+
+
+def paragraph(text: str, properties: str = "") -> str:
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def test_headings_have_levels_by_the_styles_they_are_based_on_and_by_their_outline() -> None:
+    styles = (
+        '<w:style w:styleId="A"><w:name w:val="Mine"/><w:basedOn w:val="B"/></w:style>'
+        '<w:style w:styleId="B"><w:name w:val="heading 2"/></w:style>'
+        '<w:style w:styleId="C"><w:name w:val="Other"/><w:basedOn w:val="C"/></w:style>'
+        '<w:style w:styleId="D"><w:name w:val="Act"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>'
+    )
+    body = "".join(paragraph(style, f'<w:pStyle w:val="{style}"/>') for style in "ABCD")
+    body += paragraph("direct", '<w:outlineLvl w:val="2"/>') + paragraph("text", '<w:outlineLvl w:val="9"/>')
+    assert [(block.text, block.level) for block in document(body, styles)] == [
+        ("A", 2),
+        ("B", 2),
+        ("C", 0),
+        ("D", 1),
+        ("direct", 3),
+        ("text", 0),
+    ]
+
+
+def test_generated_contents_of_a_word_document_are_left_out() -> None:
+    styles = '<w:style w:styleId="V1"><w:name w:val="toc 1"/></w:style>'
+    assert document(paragraph("Home 3", '<w:pStyle w:val="V1"/>') + paragraph("Rain."), styles) == [Block("Rain.")]
+
+
+def test_superscripts_of_a_word_document_are_powers_or_note_marks() -> None:
+    def run(text: str, alignment: str = "baseline") -> str:
+        return f'<w:r><w:rPr><w:vertAlign w:val="{alignment}"/></w:rPr><w:t>{text}</w:t></w:r>'
+
+    body = run("3 × 10") + run("8", "superscript") + run(" m, H") + run("2", "subscript") + run("O, the sea")
+    body += run("4", "superscript") + run(" and the 3") + run("rd", "superscript")
+    assert document(f"<w:p>{body}</w:p>") == [Block("3 × 10⁸ m, H₂O, the sea and the 3rd")]
+
+
 # PDF.
 
 

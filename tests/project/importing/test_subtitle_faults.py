@@ -111,6 +111,7 @@ def test_a_word_that_is_said_twice_is_kept() -> None:
         ("[boy] Wait!", [("boy", "Wait!")]),
         ("[Applause] Thank you.", [(None, "Thank you.")]),
         ("ANN:\nGood evening.", [("Ann", "Good evening.")]),
+        ("MRS. SMITH: Hello.", [("Mrs. Smith", "Hello.")]),
         ("[Ann]\nGood evening.", [("Ann", "Good evening.")]),
         ("- ANN:\nYes?\n- PAUL:\nNo.", [("Ann", "Yes?"), ("Paul", "No.")]),
         ("[Applause]\nThank you.", [(None, "Thank you.")]),

@@ -82,8 +82,10 @@ def test_titles_are_understood_word_by_word(title: str, field: Field | None) -> 
         ["Speaker,Translation,", ",English,Notes", "Ada,Where is he?,loud"],
         ["Ref,Who,What is said", "K01,Ada,Where is he?", "K02,Tom,He is not here any more."],
         ["K01,Ada,Where is he?", "K02,Tom,He is not here any more."],
+        ["key,value", "menu.start,Where is he?", "menu.quit,He is not here any more."],
+        ["key,value", "menu.start,Where is he?"],
     ],
-    ids=["title above", "word by word", "empty column", "two rows", "unknown titles", "no titles"],
+    ids=["title above", "word by word", "empty column", "two rows", "unknown titles", "no titles", "keys", "one key"],
 )
 def test_titles_and_keys_are_not_spoken(rows: list[str]) -> None:
     assert [text for _, text in spoken("\n".join(rows) + "\n")] == [
