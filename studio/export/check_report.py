@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -11,6 +9,7 @@ from pathlib import Path
 
 from studio.export.target_folder import writing
 from studio.messages import Message, message
+from studio.project.csv_table import csv_table
 from studio.project.project import Project
 from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
@@ -61,12 +60,7 @@ def write_report(path: Path, project: Project, title: str, translate: Translate 
 
 def as_csv(rows: Iterable[ReportRow]) -> str:
     """Return a table with English names, for other programs."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\r\n")
-    table.writerow(_COLUMNS)
-    for row in rows:
-        table.writerow(list(_cells(row, str)))
-    return text.getvalue()
+    return csv_table([_COLUMNS, *(_cells(row, str) for row in rows)])
 
 
 def as_html(rows: Iterable[ReportRow], title: str, translate: Translate = str) -> str:

@@ -6,8 +6,6 @@ whose names are already used are marked as imported.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -15,6 +13,7 @@ from studio.export.line_checks import LineCheck
 from studio.export.provenance import Provenance
 from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord
+from studio.project.csv_table import csv_table
 from studio.take_checks.sentences import reason, verdict_name
 
 # Excel recognises UTF-8 only with a byte order mark.
@@ -79,13 +78,17 @@ def manifest(rows: Iterable[ManifestRow]) -> str:
         columns["character"] = lambda row: row.timing.item.character
     if any(row.check is not None for row in rows):
         columns |= _CHECK_COLUMNS
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\r\n")
-    table.writerow([*columns, *(f"{name} (imported)" if name.casefold() in columns else name for name in imported)])
-    for row in rows:
-        cells = row.timing.item.columns
-        table.writerow([*(value(row) for value in columns.values()), *(cells.get(name, "") for name in imported)])
-    return text.getvalue()
+    names = [*columns, *(f"{name} (imported)" if name.casefold() in columns else name for name in imported)]
+    return csv_table(
+        [
+            names,
+            *(
+                [value(row) for value in columns.values()]
+                + [row.timing.item.columns.get(name, "") for name in imported]
+                for row in rows
+            ),
+        ]
+    )
 
 
 def _level(level: float | None) -> str:

@@ -16,6 +16,7 @@ import regex
 from studio import paths
 from studio.errors import StudioError, UnreadableScript
 from studio.messages import Message, message
+from studio.project.csv_table import unescape_cell
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineOrigin, LineStyle, new_id, sanitize
@@ -75,7 +76,8 @@ def read_csv(text: str, name: str, *, delimiter: str | None = None) -> Table:
     if declared := _DECLARED_DELIMITER.match(text):
         text, delimiter = "\n" + text[declared.end() :], declared[1]  # the number of each row stays
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or _delimiter(text)))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or _delimiter(text))
+        rows = [[unescape_cell(cell) for cell in row] for row in reader]
     except csv.Error as error:
         raise UnreadableScript(
             "{name} is not a readable table ({reason}).", remedy="Save it again as CSV.", name=name, reason=error
