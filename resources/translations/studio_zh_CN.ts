@@ -2312,10 +2312,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>收到的消息不是 JSON 对象。</translation>
     </message>
     <message>
-        <source>A message must be of the type “text” or “end”.</source>
-        <translation>消息类型必须是“text”或“end”。</translation>
-    </message>
-    <message>
         <source>A program sent the speech service a request with missing or invalid values.</source>
         <translation>某个程序发给语音服务的请求缺少参数，或参数无效。</translation>
     </message>
@@ -2558,10 +2554,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The field “{field}” is invalid: {reason}.</source>
         <translation>字段“{field}”无效：{reason}。</translation>
-    </message>
-    <message>
-        <source>The first message must be of the type “start”.</source>
-        <translation>第一条消息的类型必须是“start”。</translation>
     </message>
     <message>
         <source>The format {format} does not support a sample rate of {rate} Hz.</source>
@@ -3278,10 +3270,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Missing in the book: {names}.</source>
         <translation>书中缺少：{names}。</translation>
-    </message>
-    <message>
-        <source>No text arrived in time.</source>
-        <translation>文本未及时到达。</translation>
     </message>
     <message>
         <source>Open it in a PDF viewer, and print it to a file without encryption.</source>
@@ -4996,12 +4984,24 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>CosyVoice 模型约需 6 GB 内存，使用前请关闭其他程序。</translation>
     </message>
     <message>
+        <source>A client of the speech service kept a connection open without sending anything.</source>
+        <translation>语音服务的客户端保持连接，但没有发送任何内容。</translation>
+    </message>
+    <message>
+        <source>A connection can have {number} speeches at once.</source>
+        <translation>一个连接最多可同时进行 {number} 段语音。</translation>
+    </message>
+    <message>
         <source>A file of the model is missing from its folder.</source>
         <translation>模型文件夹中缺少文件。</translation>
     </message>
     <message>
         <source>A file or folder is not writable, is in use, or is on a read-only disk.</source>
         <translation>文件或文件夹不可写、正被占用，或位于只读磁盘上。</translation>
+    </message>
+    <message>
+        <source>A message must be of the type “start”, “text”, “flush”, “end”, “cancel” or “ping”.</source>
+        <translation>消息类型必须是“start”“text”“flush”“end”“cancel”或“ping”。</translation>
     </message>
     <message>
         <source>A network computed invalid numbers, usually in half precision.</source>
@@ -5104,8 +5104,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请选择默认风格，或改用本机的模型。</translation>
     </message>
     <message>
+        <source>Connect again when there is something to send.</source>
+        <translation>有内容要发送时请重新连接。</translation>
+    </message>
+    <message>
         <source>Describe the style in your own words, or use a model of this computer.</source>
         <translation>请用自己的话描述风格，或改用本机的模型。</translation>
+    </message>
+    <message>
+        <source>End one of them.</source>
+        <translation>请先结束其中一段。</translation>
     </message>
     <message>
         <source>Enter a name or an address, such as 192.168.1.20:8807, https://voices.example.org or grpc://192.168.1.20:8001.</source>
@@ -5212,6 +5220,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>在其文件夹中运行 git lfs pull，或下载该文件。</translation>
     </message>
     <message>
+        <source>Run “ray get-auth-token --generate”, then “chmod 600 {path}”.</source>
+        <translation>请运行“ray get-auth-token --generate”，再运行“chmod 600 {path}”。</translation>
+    </message>
+    <message>
         <source>Save only the state_dict of the network, or download the model from a source you trust.</source>
         <translation>只保存网络的 state_dict，或从可信来源下载模型。</translation>
     </message>
@@ -5242,6 +5254,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The archive is damaged, is not a zip or tar file, or contains no model.</source>
         <translation>压缩包已损坏、不是 zip 或 tar 文件，或其中没有模型。</translation>
+    </message>
+    <message>
+        <source>The audio that a slow client has not read cannot be stored.</source>
+        <translation>无法存储慢速客户端尚未读取的音频。</translation>
     </message>
     <message>
         <source>The body is not valid JSON at line {line}, column {column}: {reason}.</source>
@@ -5282,6 +5298,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The downloaded data is not the published file: a login page, a modified mirror, or damage in transit.</source>
         <translation>下载的内容与发布的文件不符：可能是登录页面、镜像被改动，或传输中损坏。</translation>
+    </message>
+    <message>
+        <source>The field “text” must be a text.</source>
+        <translation>字段“text”必须是文本。</translation>
     </message>
     <message>
         <source>The file contains values that are not audio.</source>
@@ -5376,12 +5396,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>语音服务正在停止或重启。</translation>
     </message>
     <message>
+        <source>The speech “{name}” has been started already.</source>
+        <translation>语音“{name}”已经开始。</translation>
+    </message>
+    <message>
         <source>The text contains nothing that can be spoken.</source>
         <translation>文本中没有可朗读的内容。</translation>
     </message>
     <message>
         <source>The text is too long for one request.</source>
         <translation>文本太长，无法一次处理。</translation>
+    </message>
+    <message>
+        <source>The token of Ray is missing in {path}.</source>
+        <translation>{path} 中缺少 Ray 的令牌。</translation>
     </message>
     <message>
         <source>The vocabulary {file} is missing from the program.</source>
@@ -5410,6 +5438,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>There is no voice or file with that name.</source>
         <translation>没有此名称的音色或文件。</translation>
+    </message>
+    <message>
+        <source>This connection has no speech without a “context_id”.</source>
+        <translation>此连接中没有不带“context_id”的语音。</translation>
     </message>
     <message>
         <source>Try again in a moment.</source>

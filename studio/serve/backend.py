@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import Protocol
 
-from studio.errors import StudioError, WorkerDied
+import numpy as np
+
+from studio.errors import DiskFull, StudioError, WorkerDied
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
     AudioChunk,
@@ -32,6 +35,7 @@ from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 _RETRY_SECONDS = (0.0, 0.0)
 # Time in which the forecast follows the first chunk. The first request of a worker has none.
 _FORECAST_SECONDS = 0.05
+_MAX_BACKLOG_BYTES = 8 << 20
 
 
 class SpeechBackend(Protocol):
@@ -91,6 +95,54 @@ class TextMark(Enum):
     END = "no more text follows"
 
 
+SpeechEvent = AudioChunk | SpokenPart | TextMark
+
+
+class Backlog:
+    """Events that a client has not read yet. Beyond ``max_bytes``, the samples of chunks are in a temporary file."""
+
+    def __init__(self, max_bytes: int = _MAX_BACKLOG_BYTES) -> None:
+        self._events: asyncio.Queue[tuple[SpeechEvent | None, int]] = asyncio.Queue()
+        self._samples = tempfile.SpooledTemporaryFile(max_bytes)  # noqa: SIM115 - closed by ``close``
+        self._num_read = self._num_written = 0
+
+    def put(self, event: SpeechEvent | None) -> None:
+        """Append ``event``; None is the end. Raise ``DiskFull``."""
+        num_bytes = 0
+        if isinstance(event, AudioChunk):
+            num_bytes = self._store(event.samples.tobytes())
+            event = replace(event, samples=event.samples[:0])
+        self._events.put_nowait((event, num_bytes))
+
+    async def get(self) -> SpeechEvent | None:
+        """Return the next event, or None at the end."""
+        event, num_bytes = await self._events.get()
+        if not isinstance(event, AudioChunk):
+            return event
+        self._samples.seek(self._num_read)
+        samples = np.frombuffer(self._samples.read(num_bytes), np.float32)
+        self._num_read += num_bytes
+        if self._num_read == self._num_written:
+            self._num_read = self._num_written = 0
+            self._samples.seek(0)
+            self._samples.truncate()
+        return replace(event, samples=samples)
+
+    def close(self) -> None:
+        self._samples.close()
+
+    def _store(self, content: bytes) -> int:
+        try:
+            self._samples.seek(self._num_written)
+            self._samples.write(content)
+        except OSError as error:
+            raise DiskFull(
+                "The audio that a slow client has not read cannot be stored.", remedy="Free some space and try again."
+            ) from error
+        self._num_written += len(content)
+        return len(content)
+
+
 Begin = Callable[[SpeechBackend], RequestHandle]
 
 
@@ -119,8 +171,8 @@ class ServedSpeech:
         self._queue = queue
         self._client = client
         self._on_restart = on_restart
-        self._events: asyncio.Queue[AudioChunk | SpokenPart | TextMark | None] = asyncio.Queue()
         queue.require_place()
+        self._events = Backlog()
         self._end_error: StudioError | None = None
         self._task = asyncio.create_task(self._produce(speak))
 
@@ -130,11 +182,11 @@ class ServedSpeech:
             if isinstance(event, AudioChunk):
                 yield event
 
-    async def events(self) -> AsyncIterator[AudioChunk | SpokenPart | TextMark]:
+    async def events(self) -> AsyncIterator[SpeechEvent]:
         """Yield the chunks, and each part and mark after the chunks before it. Raise as :meth:`chunks`."""
         while (event := await self._events.get()) is not None:
             yield event
-        self._events.put_nowait(None)
+        self._events.put(None)
         try:
             await self._task
         except asyncio.CancelledError:
@@ -166,6 +218,7 @@ class ServedSpeech:
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError, StudioError):
             await self._task
+        self._events.close()
 
     def end(self, error: StudioError) -> None:
         """End the request, and raise ``error`` in ``chunks`` and ``events``."""
@@ -194,14 +247,14 @@ class ServedSpeech:
         self.times.has_text = False
         async for part in parts:
             if isinstance(part, TextMark):
-                self._events.put_nowait(part)
+                self._events.put(part)
                 continue
             if not self.times.has_text:
                 self.times = SpeechTimes()
             begin_part = begin(speech.request_for(part))
             report = await self.run(begin_part, is_continued=speech.report is not None)
             speech.add(report)
-            self._events.put_nowait(SpokenPart(part.text, report))
+            self._events.put(SpokenPart(part.text, report))
         assert speech.report is not None
         return speech.report
 
@@ -210,7 +263,7 @@ class ServedSpeech:
             self.report = await speak(self)
         finally:
             self._has_forecast.set()
-            self._events.put_nowait(None)
+            self._events.put(None)
 
     async def _attempt(self, request: ResumableRequest, begin: Begin) -> SynthesisReport:
         try:
@@ -219,7 +272,7 @@ class ServedSpeech:
                     if (rest := request.new_part(chunk)) is not None:
                         if self.times.first_audio is None:
                             self.times.first_audio = self.times.now()
-                        self._events.put_nowait(rest)
+                        self._events.put(rest)
                 report = await handle.finished()
         except WorkerDied as error:
             raise Interrupted(error) from error

@@ -187,6 +187,7 @@ class EngineApi:
             try:
                 async for chunk in speech.chunks():
                     put(protocol.AudioReady(_ID, chunk))
+                    await stream.wait_until_read()
                 put(protocol.Finished(_ID, _report(speech)))
             except Exception as failure:
                 error = as_studio_error(failure)
@@ -195,7 +196,8 @@ class EngineApi:
                 await speech.cancel()
                 self._service.count_end(speech, error)
 
-        return EventStream(produce)
+        stream = EventStream(produce)
+        return stream
 
 
 class _StreamHooks:

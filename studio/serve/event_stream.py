@@ -17,6 +17,7 @@ from studio.worker import protocol
 from studio.worker.protocol import Event
 
 _ID = 0  # a stream has one request
+_MAX_WAITING_FRAMES = 16
 Put = Callable[[Event], None]
 
 
@@ -35,6 +36,7 @@ class EventStream(Response):
         self._is_cut = False
         self._began = time.perf_counter()
         self._frames: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._is_read = asyncio.Event()
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         tasks = [
@@ -51,6 +53,12 @@ class EventStream(Response):
             self.when_over()
         if self._is_cut:
             raise BrokenOff
+
+    async def wait_until_read(self) -> None:
+        """Return when few events wait for a slow client."""
+        while self._frames.qsize() > _MAX_WAITING_FRAMES:
+            self._is_read.clear()
+            await self._is_read.wait()
 
     async def _work(self) -> None:
         try:
@@ -72,6 +80,7 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         while (frame := await self._next_frame()) is not None:
             await send({"type": "http.response.body", "body": frame, "more_body": True})
+            self._is_read.set()
         if not self._is_cut:
             await send({"type": "http.response.body", "body": b""})
 
