@@ -175,7 +175,7 @@ def _judged(synthesizer: Synthesizer, spoken: Sequence[Spoken], exact: Sequence[
     quality = spoken[0].report.quality
     return {
         "num_takes": len(spoken),
-        "distance_db_of_gate": round(quality.distance_db, 3),
+        "distance_db_of_gate": round(quality.distortion_db, 3),
         "identified": sum(identified),
         "word_error_rate": round(sum(errors) / sum(lengths), 3),
         "word_error_rate_over_exact": round((sum(errors) - sum(before)) / sum(lengths), 3),

@@ -8860,12 +8860,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>按模型发布时的设置计算。</translation>
     </message>
     <message>
-        <source>Less work: within 0.3 dB of exact in a short test, which is hard to hear.</source>
-        <translation>计算量较少，短测试中与精确结果相差不超过 0.3 dB，很难听出区别。</translation>
+        <source>Less work: within 0.6 dB of exact in a short test, which is hard to hear.</source>
+        <translation>计算量较少，短测试中与精确结果相差不超过 0.6 dB，很难听出区别。</translation>
     </message>
     <message>
-        <source>Least work: within 0.8 dB of exact in a short test. For trying out readings.</source>
-        <translation>计算量最少，短测试中与精确结果相差不超过 0.8 dB，用于试听读法。</translation>
+        <source>Least work: within 1.6 dB of exact in a short test. For trying out readings.</source>
+        <translation>计算量最少，短测试中与精确结果相差不超过 1.6 dB，用于试听读法。</translation>
     </message>
 </context>
 <context>

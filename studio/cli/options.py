@@ -344,7 +344,7 @@ def add_quality_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--quality",
         choices=tuple(quality.value for quality in Quality),
-        help="exact (default): as released; fast: within 0.3 dB of it in a short test; draft: within 0.8 dB, for trying out",
+        help="exact (default): as released; fast: within 0.6 dB of it in a short test; draft: within 1.6 dB, for trying out",
     )
 
 

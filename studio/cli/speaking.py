@@ -82,7 +82,10 @@ async def speak(
     destination = choose_destination(arguments, command_context)
     line = ProgressLine()
     warn_of_language(folder.name, {"text": text}, line)
-    options = replace(engine_options(arguments, folder), loads_speech_lm=needs_speech_lm, compares_later=True)
+    # What is played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
+    options = replace(
+        engine_options(arguments, folder), loads_speech_lm=needs_speech_lm, compares_later=destination.is_played
+    )
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         try:
             line.stage("load", 0.0)
@@ -115,6 +118,9 @@ async def speak(
         if destination.path not in (None, STANDARD_OUTPUT):
             reason = " (no sound device to play it on)" if destination.is_fallback else ""
             line.say(f"wrote {destination.path}{reason}")
+            if description.is_provisional:
+                line.say("Faster precisions are compared now, with which this seed gives another take.")
+                line.say("For this one again, add --precision float32 --flow-precision float32.")
         if arguments.json:
             seed = arguments.seed if line_check is None else line_check.seed
             values = _values(result, description, load_seconds=load_seconds, seed=seed, line_check=line_check)
@@ -264,7 +270,7 @@ def quality_text(quality: FlowQuality) -> str | None:
     if quality.quality is Quality.EXACT:
         return None
     return (
-        f"quality {quality.quality.value}: {quality.distance_db:.2f} dB from exact; "
+        f"quality {quality.quality.value}: {quality.distortion_db:.2f} dB from exact; "
         f"the flow takes {quality.relative_seconds:.0%} of its time"
     )
 
@@ -303,7 +309,7 @@ def _check_summary(line: LineCheck | None) -> list[str]:
 def quality_values(quality: FlowQuality) -> dict[str, Any]:
     return {
         "name": quality.quality.value,
-        "distance_db": quality.distance_db,
+        "distance_db": quality.distortion_db,
         "relative_flow_seconds": quality.relative_seconds,
     }
 

@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 # Metadata of a field whose key in JSON differs from its name.
 JSON_KEY = "json_key"
 # Bump when the meaning of a field changes.
-_VERSION = 1
+_VERSION = 2
 
 Array = npt.NDArray[np.floating]
 
@@ -52,7 +52,7 @@ class Verification:
     Attributes:
         relative_error: RMS of the difference divided by the RMS of the reference.
         max_error: Largest difference, in units of the output.
-        mel_distance_db: Mean mel-cepstral distance of the test sentence, for stages whose output is audible.
+        mel_distance_db: Mean mel-cepstral distortion of the test sentence, for stages whose output is audible.
         agreement: Share of equal tokens, for stages that choose tokens.
         divergence_nats, worst_divergence_nats: Kullback-Leibler divergence of the next token's distribution, mean and of
             the worst step, for the language model.
@@ -217,7 +217,22 @@ def read_values(path: Path) -> dict[str, Any]:
         values = read_json(path)
     except (OSError, ValueError):
         return {}
-    return values if isinstance(values, dict) and values.get("version") == _VERSION else {}
+    if not isinstance(values, dict) or values.get("version") not in (1, _VERSION):
+        return {}
+    return _from_version_1(values) if values["version"] == 1 else values
+
+
+def _from_version_1(values: dict[str, Any]) -> dict[str, Any]:
+    """Double the distortion, which was computed with half the usual scale. Drop a rejection because of it."""
+    verification = values.get("verification")
+    if not isinstance(verification, dict) or not isinstance(verification.get("mel_distance_db"), int | float):
+        return values
+    distance = "distance" in ((verification.get("complaint") or {}).get("facts") or {})
+    return (
+        {}
+        if distance
+        else values | {"verification": verification | {"mel_distance_db": 2 * verification["mel_distance_db"]}}
+    )
 
 
 def write_json(path: Path, value: object) -> None:

@@ -1,12 +1,14 @@
-"""Comparison of a flow or a vocoder with the exact one, in this process, on two seconds of speech."""
+"""Comparison of a flow or a vocoder with the exact one, in this process, on pieces of two seconds of speech."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+import numpy as np
 import torch
 
 from studio.model.limits import MAX_TIME_SHARE
@@ -30,11 +32,9 @@ class MeasuredSpeech:
     tokens: tuple[int, ...]
 
     @classmethod
-    def of(cls, prompt: FlowPrompt, flow: FlowDecoder, spoken: Callable[[], tuple[int, ...]] = tuple) -> MeasuredSpeech:
-        """Divide the clip of ``prompt``. For a voice without a clip, the tokens ``spoken`` follow no prompt."""
+    def of(cls, prompt: FlowPrompt, flow: FlowDecoder) -> MeasuredSpeech:
+        """Divide the clip of ``prompt``."""
         tokens = prompt.speech_tokens
-        if not tokens:
-            return cls(prompt, spoken()[:_MEASURED_TOKENS])
         middle = max(len(tokens) - _MEASURED_TOKENS, len(tokens) // 3)
         start = max(0, middle - _PROMPT_TOKENS)
         frames = slice(flow.frames_of_tokens(start), flow.frames_of_tokens(middle))
@@ -49,9 +49,10 @@ class TimedMel:
     seconds: float
 
 
-def timed_flow(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestControl) -> TimedMel:
-    samples, seconds = timed(lambda: flow.decode_whole(speech.prompt, speech.tokens), control)
-    return TimedMel(samples, seconds)
+def timed_flow(flow: FlowDecoder, speeches: Sequence[MeasuredSpeech], control: RequestControl) -> TimedMel:
+    """Return the mel of all ``speeches`` in a row, and its time. Raise ``Cancelled``."""
+    parts = [timed(partial(flow.decode_whole, speech.prompt, speech.tokens), control) for speech in speeches]
+    return TimedMel(np.concatenate([mel for mel, _ in parts], axis=1), sum(seconds for _, seconds in parts))
 
 
 def timed(run: Callable[[], torch.Tensor], control: RequestControl) -> tuple[FloatArray, float]:

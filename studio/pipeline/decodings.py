@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -27,7 +27,7 @@ from studio.pipeline.utterance import DecoderStages
 
 _log = logging.getLogger(__name__)
 # Increase when the comparison changes.
-_VERSION = "3"
+_VERSION = "4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Decodings:
         self._lock = threading.Lock()
 
     def choose(
-        self, quality: Quality, speech: Callable[[FlowDecoder], MeasuredSpeech], control: RequestControl
+        self, quality: Quality, speech: Callable[[FlowDecoder], Sequence[MeasuredSpeech]], control: RequestControl
     ) -> Decoding:
         """Return the cheapest decoding within the limit of ``quality``, or the exact one if no other is within it.
 
@@ -70,10 +70,10 @@ class Decodings:
             return self._chosen[quality]
 
     def _choose(
-        self, quality: Quality, speech: Callable[[FlowDecoder], MeasuredSpeech], control: RequestControl
+        self, quality: Quality, speech: Callable[[FlowDecoder], Sequence[MeasuredSpeech]], control: RequestControl
     ) -> Decoding:
         exact_flow = self.exact.stages.flow
-        measured: MeasuredSpeech | None = None
+        measured: Sequence[MeasuredSpeech] | None = None
         exact: TimedMel | None = None
         for num_steps in REDUCED_STEPS:
             flow = exact_flow.with_steps(num_steps)
@@ -90,7 +90,7 @@ class Decodings:
                 record = self._records.add(self._facts(num_steps), *result)
             found = _quality(quality, record)
             _log.info("flow in %s steps: %s", num_steps, found)
-            if found.distance_db <= QUALITY_DISTANCE_DB[quality]:
+            if found.distortion_db <= QUALITY_DISTANCE_DB[quality]:
                 stages = replace(self.exact.stages, flow=flow, cost_model=self._new_cost_model())
                 return Decoding(stages, self.exact.prompt_cache.for_solver(flow), found)
         return self.exact

@@ -168,6 +168,7 @@ def load_synthesizer(
             "vocoder": f"torch-{opened_vocoder.precision.value}",
             **overrides.names,
         },
+        is_provisional=stages.is_provisional,
         makes_noise=(folder / _RANDOM_WEIGHTS_MARKER).is_file(),
         notes=_notes([reason, opened_flow.reason, opened_vocoder.reason], options, stages.flow),
         weights_key=checkpoint.weights_key(options.variant),

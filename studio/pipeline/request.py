@@ -170,12 +170,12 @@ class FlowQuality:
     """The quality in which a request was spoken. It is exact if the model or its engine supports no other.
 
     Attributes:
-        distance_db: Mel-cepstral distance to the exact solver, measured on this computer.
+        distortion_db: Mel-cepstral distortion against the exact solver, measured on this computer.
         relative_seconds: Time of the flow, as a share of the time of the exact one.
     """
 
     quality: Quality = Quality.EXACT
-    distance_db: float = 0.0
+    distortion_db: float = 0.0
     relative_seconds: float = 1.0
 
 
@@ -286,6 +286,7 @@ class EngineDescription:
     # Number of lines up to which concurrent synthesis is faster, for batch export.
     max_concurrent_lines: int = 1
     voice_memory_bytes: int = 0  # limit of the prompt states in memory; 0 if unknown
+    is_provisional: bool = False  # other precisions, with other takes, are compared later
     idle_cores: int = 0  # cores that one line leaves idle, because the model is small
 
 

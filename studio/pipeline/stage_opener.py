@@ -132,7 +132,7 @@ class StageOpener:
             before_comparison()
             prompt = self._clip
             speech = MeasuredSpeech.of(FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding), exact)
-            return lambda flow: timed_flow(flow, speech, self._control)
+            return lambda flow: timed_flow(flow, [speech], self._control)
 
         return self._fastest(
             "flow",

@@ -57,7 +57,8 @@ from studio.text.segmentation import prepare_text
 from studio.voices.clip_check import require_sound
 from studio.voices.prompt import VoicePrompt
 
-_BUNDLED_CLIP = "Ada.wav"
+# The bundled voices with which the qualities of the flow are measured. One voice is up to a fifth from their mean.
+_MEASURED_CLIPS = ("Ada.wav", "Miles.wav", "Linda.wav")
 Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 
@@ -135,6 +136,7 @@ class Synthesizer:
             stages={**before.stages, **words},
             engines={**before.engines, **names},
             max_concurrent_lines=self.stages.speech_lm.max_concurrent_lines,
+            is_provisional=False,
         )
 
     def warm_ups(self, *, uses_speech_lm: bool) -> Iterator[Callable[[], None]]:
@@ -201,7 +203,7 @@ class Synthesizer:
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)
-            decoding = self._decoding(request.quality, prompt, control)
+            decoding = self._decoding(request.quality, control)
             decoder = decoding.stages.in_batch(self._slots) if in_batch else decoding.stages
             voice = self._voice(request, prompt, decoding.prompt_cache, control, is_one_of_many=in_batch)
             voice_seconds = time.perf_counter() - started - text_seconds
@@ -235,7 +237,7 @@ class Synthesizer:
         request = replace(request, is_streaming=self._is_streamed(request))
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)
-            decoding = self._decoding(request.quality, prompt, control)
+            decoding = self._decoding(request.quality, control)
             voice = self._voice(request, prompt, decoding.prompt_cache, control)
             voice_seconds = time.perf_counter() - started
             tokenizer = self.stages.frontend().speech_tokenizer
@@ -274,20 +276,18 @@ class Synthesizer:
             sentences=speech.spoken_sentences,
         ).read()
 
-    def _decoding(self, quality: Quality, prompt: VoicePrompt, control: RequestControl) -> Decoding:
+    def _decoding(self, quality: Quality, control: RequestControl) -> Decoding:
         """Return stages and prompt states for ``quality``, or for the exact one if the flow has no other."""
         if quality is Quality.EXACT:
             return self._decodings.exact
-        flow_prompt = FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
-        return self._decodings.choose(
-            quality, lambda exact: MeasuredSpeech.of(flow_prompt, exact, self._bundled_speech), control
-        )
+        return self._decodings.choose(quality, self._measured_speech, control)
 
-    def _bundled_speech(self) -> tuple[int, ...]:
-        """Return speech tokens of a bundled voice, to measure a voice that has none."""
-        return source_tokens(
-            read_audio(paths.resources() / "voices" / _BUNDLED_CLIP), self.stages.frontend().speech_tokenizer
-        )
+    def _measured_speech(self, exact: FlowDecoder) -> list[MeasuredSpeech]:
+        """Return the same speech on every computer, so that all choose alike."""
+        prompts = [self._prompt(VoiceReference(paths.resources() / "voices" / clip)) for clip in _MEASURED_CLIPS]
+        return [
+            MeasuredSpeech.of(FlowPrompt(each.flow_tokens, each.flow_mel, each.embedding), exact) for each in prompts
+        ]
 
     def _voice(
         self,

@@ -118,7 +118,7 @@ class TakeRecorder:
                 engine=report.engine,
                 odd_length=report.odd_lengths[0].verdict if report.odd_lengths else None,
                 quality=report.quality.quality,
-                quality_distance_db=report.quality.distance_db,
+                quality_distortion_db=report.quality.distortion_db,
             )
             take = replace(
                 take,

@@ -325,7 +325,13 @@ def _parameters_from(fields: Fields) -> TakeParameters:
         sampling=_sampling_from(fields.object("sampling")),
         odd_length=_odd_length_from(fields),
         quality=_quality_from(fields, Quality.EXACT),
-        quality_distance_db=fields.number("quality_distance_db", 0.0, _MAX_NUMBER, 0.0),
+        quality_distortion_db=fields.number(
+            # Earlier versions stored the distance in half the usual scale.
+            "quality_distortion_db",
+            0.0,
+            _MAX_NUMBER,
+            2 * fields.number("quality_distance_db", 0.0, _MAX_NUMBER, 0.0),
+        ),
         engine=fields.texts("engine"),
         versions=fields.texts("versions"),
     )

@@ -28,7 +28,7 @@ class TakeParameters:
         omitted_style: The style preset of the line if the model does not have it. The take is then spoken without a style.
         odd_length: Set if the speech is too short or too long for the text.
         quality: The quality of the flow. A take that is not exact is a draft.
-        quality_distance_db: The measured distance of that quality to the exact one.
+        quality_distortion_db: The measured distortion of that quality against the exact one.
         engine: The engine and precision of each stage.
         versions: The version of each library.
     """
@@ -49,7 +49,7 @@ class TakeParameters:
     sampling: SamplingOptions | None = None
     odd_length: LengthVerdict | None = None
     quality: Quality = Quality.EXACT
-    quality_distance_db: float = 0.0
+    quality_distortion_db: float = 0.0
     engine: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 

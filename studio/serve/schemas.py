@@ -41,7 +41,7 @@ class SpeechOptionsBody(BaseModel):
     seed: Seed = Field(0, description="The same seed and text give the same audio.")
     quality: Quality | None = Field(
         None,
-        description="exact: as released; fast: within 0.3 dB of it in a short test; draft: within 0.8 dB. "
+        description="exact: as released; fast: within 0.6 dB of it in a short test; draft: within 1.6 dB. "
         "Default: the service's quality.",
     )
     sample_rate: SampleRate | None = Field(

@@ -268,3 +268,23 @@ def test_json_keys_of_earlier_versions_are_kept(tmp_path: Path) -> None:
     (record,) = (tmp_path / "measured").iterdir()
     assert json.loads(record.read_text("utf-8"))["verification"]["complaint"]["template"] == "it is noise"
     assert read_attempts(path) == FailureRecord(1, FailureKind.CRASHED, message("it crashed"))
+
+
+def test_distortions_of_earlier_versions_are_read_in_the_usual_scale(tmp_path: Path) -> None:
+    """Version 1 computed them with half the scale. What it rejected because of them is compared again."""
+    records = Records(tmp_path)
+
+    def store(rejection: Message | None) -> None:
+        verification = Verification(True, 0.1, 0.1, 1, mel_distance_db=0.3, rejection=rejection)
+        records.add(FACTS, verification)
+        (path,) = tmp_path.iterdir()
+        path.write_text(path.read_text("utf-8").replace('"version": 2', '"version": 1'), "utf-8")
+
+    store(None)
+    record = records.read(FACTS)
+    assert record is not None
+    assert record.verification.mel_distance_db == 0.6
+    store(message("it differs by {distance} dB, more than {limit} dB", distance=0.9, limit=0.8))
+    assert records.read(FACTS) is None
+    store(message("it is noise"))
+    assert records.read(FACTS) is not None

@@ -84,6 +84,7 @@ class FakeModel:
             stages={"speech_lm": options.speech_lm_precision},
             weights_key=f"weights of {folder.name}",
             makes_noise=folder.name.startswith("noise"),
+            is_provisional=options.compares_later,
             max_concurrent_lines=3 if folder.name == "three-at-once" else 1,
         )
 

@@ -18,6 +18,7 @@ def is_damaged(text: str) -> bool:
         or " - " in text  # the spaces are removed before the dash becomes a comma
         or "<|" in text  # nothing is normalised
         or re.search(r"[$£€]\d+\.\d\d\b", text) is not None  # "three point five dollars"
+        or re.search(r"\d,\d{3}\b", text) is not None  # 1,234 is read as two numbers
         or re.search(r"[㎡`（）【】()\[\]]|——", text) is not None  # not read, or brackets are dropped
         or not any(
             character.isalpha() for character in text

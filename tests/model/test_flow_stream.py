@@ -29,7 +29,7 @@ from studio.model.flow import CachedFlowDecoder
 from studio.model.stages import FlowPromptState
 
 OFFICIAL_STEPS = 10
-PROMPT_LENGTHS = [3, 25, 27, 28, 63, 75]
+PROMPT_LENGTHS = [3, 25, 27, 28, 63, 75, 77]
 SPEECH_LENGTHS = [1, 24, 25, 26, 97]
 
 

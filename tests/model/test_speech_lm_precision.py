@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from dataclasses import replace
@@ -104,6 +105,25 @@ def test_four_bits_suffice_for_weights_like_trained_ones() -> None:
     network = open_network(checkpoint.speech_lm_path(), checkpoint.speech_lm)
     report = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     assert report.is_good_enough(Precision.INT4), report
+
+
+@pytest.mark.slow
+def test_a_damaged_layer_is_refused_in_eight_bits() -> None:
+    """30 % of noise in one layer changed the scores of all tokens by less than the limit."""
+    checkpoint = open_checkpoint(paths.resources() / "models" / "studio-mini")
+    exact = open_network(checkpoint.speech_lm_path(), checkpoint.speech_lm)
+    requests = trial_requests(checkpoint)
+    assert compare_with_reference(build_speech_lm(exact, Precision.INT8), exact, requests=requests).is_good_enough(
+        Precision.INT8
+    )
+    generator = torch.Generator().manual_seed(0)
+    for layer in range(6):
+        damaged = copy.deepcopy(exact)
+        with torch.no_grad():
+            for weight in damaged.llm.model.model.layers[layer].parameters():  # type: ignore[union-attr]
+                weight.add_(0.3 * weight.std() * torch.randn(weight.shape, generator=generator))
+        report = compare_with_reference(build_speech_lm(damaged, Precision.INT8), exact, requests=requests)
+        assert not report.is_good_enough(Precision.INT8), (layer, report)
 
 
 def test_zero_rows_give_zero_products(precision: Precision) -> None:

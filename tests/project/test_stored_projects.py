@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,7 +85,7 @@ TAKE = full(
             sampling=SAMPLING,
             odd_length=LengthVerdict.TOO_LONG,
             quality=Quality.DRAFT,
-            quality_distance_db=0.75,
+            quality_distortion_db=0.75,
             engine={"flow": "torch, float32"},
             versions={"torch": "2.9"},
         ),
@@ -167,6 +169,22 @@ def test_a_saved_project_keeps_every_field(project: Project, drafts: Path, tmp_p
         assert opened.script.details == DETAILS
         assert opened.script.name == "Harbour"
         assert opened.notice is None
+
+
+def test_the_distortion_of_a_draft_of_an_earlier_version_is_read_in_the_usual_scale(
+    project: Project, tmp_path: Path, drafts: Path
+) -> None:
+    project.apply(InsertLines(0, (replace(LINE, chosen_take=None),)))
+    recorder = project.begin_take("line", replace(TAKE.parameters, quality_distortion_db=0.0), RATE)
+    recorder.append(sound(TAKE.audio_seconds))
+    project.apply(AddTake(replace(TAKE, id=recorder.finish().id)))
+    project.save(tmp_path / "a.timbre")
+    with closing(sqlite3.connect(tmp_path / "a.timbre")) as stored, stored:
+        old = "json_set(json_remove(recipe, '$.quality_distortion_db'), '$.quality_distance_db', 0.3)"
+        stored.execute(f"UPDATE takes SET recipe = {old}")
+    with Project.open(tmp_path / "a.timbre", drafts) as opened:
+        (take,) = opened.takes_of("line")
+        assert take.parameters.quality_distortion_db == 0.6
 
 
 def test_a_recogniser_that_is_no_longer_offered_leaves_the_choice_to_the_settings() -> None:

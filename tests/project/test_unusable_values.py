@@ -116,7 +116,7 @@ RECIPE = "UPDATE takes SET recipe = json_set(recipe, '$.{}', {})"
         ('UPDATE project SET details = \'{"quality": "x"}\'', "project.details.quality"),
         ('UPDATE lines SET details = \'{"quality": "x"}\'', "lines.details.quality"),
         (RECIPE.format("quality", "'x'"), "takes.recipe.quality"),
-        (RECIPE.format("quality_distance_db", -1), "takes.recipe.quality_distance_db"),
+        (RECIPE.format("quality_distortion_db", -1), "takes.recipe.quality_distortion_db"),
         ("UPDATE dictionary SET alias = NULL", "dictionary.written"),
         ("UPDATE dictionary SET pronunciation = 'no phones'", "dictionary.pronunciation"),
     ],

@@ -232,13 +232,13 @@ class TakeJoiner(QDialog):
         # A take of an older text makes the joined one a take of that text.
         base = first if compare_take(project, first) is not TakeMatch.CURRENT else second
         # A part that is a draft makes the joined one a draft.
-        worst = max(first.parameters, second.parameters, key=lambda each: each.quality_distance_db)
+        worst = max(first.parameters, second.parameters, key=lambda each: each.quality_distortion_db)
         parameters = replace(
             base.parameters,
             speed=first.parameters.speed,
             odd_length=None,
             quality=worst.quality,
-            quality_distance_db=worst.quality_distance_db,
+            quality_distortion_db=worst.quality_distortion_db,
         )
         try:
             recorder = project.begin_take(first.line_id, parameters, self._rate)

@@ -35,8 +35,8 @@ _QUALITY_NAMES = {
 }
 _QUALITY_DESCRIPTIONS = {
     Quality.EXACT: _T("Qualities", "As the model was released."),
-    Quality.FAST: _T("Qualities", "Less work: within 0.3 dB of exact in a short test, which is hard to hear."),
-    Quality.DRAFT: _T("Qualities", "Least work: within 0.8 dB of exact in a short test. For trying out readings."),
+    Quality.FAST: _T("Qualities", "Less work: within 0.6 dB of exact in a short test, which is hard to hear."),
+    Quality.DRAFT: _T("Qualities", "Least work: within 1.6 dB of exact in a short test. For trying out readings."),
 }
 
 
@@ -192,7 +192,7 @@ def tool_tip(row: TakeRow) -> str:
             "Takes", "Quality: {quality}, {distance:.2f} dB from exact. Make it final to speak it exactly."
         )
         name = quality_name(parameters.quality)
-        rows.append(words.format(quality=name, distance=parameters.quality_distance_db))
+        rows.append(words.format(quality=name, distance=parameters.quality_distortion_db))
     if parameters.odd_length is not None and take.check is None:
         rows.append(odd_length_warning(take))
     rows += ranking_reasons(row)

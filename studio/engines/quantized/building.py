@@ -19,12 +19,13 @@ from studio.engines.stage import Device
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
+from studio.model.limits import LIMITS
 from studio.model.mel_distance import mel_distance_db
 from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt, Vocoder
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 
 # Limit of the mel-cepstral distortion against float32 on held-out clips.
-MAX_DISTORTION_DB = 0.8
+MAX_DISTORTION_DB = LIMITS[Precision.INT8].mel_distance_db
 # The first and last layers stay float32: their activations are mel, spectrum and audio themselves.
 _FLOW_KEPT = ("input_embed/proj", "final_proj", "proj_out")
 _VOCODER_KEPT = ("conv_pre", "conv_post")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import torch
 
 from studio.model.config import AnySpeechLMConfig, Precision
-from studio.model.limits import LIMITS, MAX_DIVERGENCE_NATS, MAX_WORST_DIVERGENCE_NATS, MIN_TOP_AGREEMENT
+from studio.model.limits import LIMITS, MIN_TOP_AGREEMENT
 from studio.model.speech_lm.sampling import RepetitionAwareSampler
 from studio.model.speech_lm.torch_lm import CachedSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
@@ -37,10 +37,11 @@ class QualityReport:
 
     def is_good_enough(self, precision: Precision) -> bool:
         """Return whether all values are within their limits. NaN is not."""
+        limits = LIMITS[precision]
         return (
-            self.relative_error <= LIMITS[precision].score_error
-            and self.divergence_nats <= MAX_DIVERGENCE_NATS
-            and self.worst_divergence_nats <= MAX_WORST_DIVERGENCE_NATS
+            self.relative_error <= limits.score_error
+            and self.divergence_nats <= limits.divergence_nats
+            and self.worst_divergence_nats <= limits.worst_divergence_nats
             and self.top_agreement >= MIN_TOP_AGREEMENT
         )
 

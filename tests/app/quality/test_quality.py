@@ -27,7 +27,7 @@ def draft_of(bench: Bench, *, model_key: str) -> Take:
     project = bench.session.editor.project
     take = bench.add_take(np.full(24_000, 0.1, np.float32), seed=5)
     parameters = replace(
-        take.parameters, quality=Quality.DRAFT, quality_distance_db=0.5, model_key=model_key, text="Hello there."
+        take.parameters, quality=Quality.DRAFT, quality_distortion_db=0.5, model_key=model_key, text="Hello there."
     )
     recorder = project.begin_take(take.line_id, parameters, 24_000)
     recorder.append(np.full(24_000, 0.1, np.float32))
