@@ -107,7 +107,7 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
 class BackgroundWriter:
     """Performs one write at a time, in the background. Thread-safe.
 
-    To limit memory, at most one write is held or in progress.
+    To limit memory, at most one write is held besides the one in progress.
     """
 
     def __init__(self) -> None:
@@ -115,32 +115,46 @@ class BackgroundWriter:
         self._holding = threading.Lock()
         self.num_bytes = 0  # size of the last write
         self._held: Callable[[], None] | None = None
+        self._is_due = False  # whether the held write follows the one in progress
         self._thread: threading.Thread | None = None
 
     def hold(self, write: Callable[[], None], num_bytes: int) -> None:
-        """Hold ``write`` of ``num_bytes`` until ``start``, after completing an earlier one."""
+        """Hold ``write`` of ``num_bytes`` until ``start``.
+
+        An earlier one is started. Only if a third one was held besides these, this waits for the disk.
+        """
         with self._holding:
             self.start()
-            self.wait()
+            if self._held is not None:
+                self.wait()
             with self._lock:
-                self._held, self.num_bytes = write, num_bytes
+                self._held, self.num_bytes, self._is_due = write, num_bytes, False
 
     def start(self) -> None:
-        """Start the held write, if any."""
+        """Start the held write, if any, or let it follow the one in progress."""
         with self._lock:
-            write, self._held = self._held, None
-            if write is not None:
-                self._thread = threading.Thread(target=write, name="cache-writer", daemon=True)
+            self._is_due = True
+            if self._held is not None and not (self._thread and self._thread.is_alive()):
+                write, self._held = self._held, None
+                self._thread = threading.Thread(target=self._write, args=(write,), name="cache-writer", daemon=True)
                 self._thread.start()
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait for the write in progress. Return False after ``timeout_seconds``."""
+        """Wait for the writes that were started. Return False after ``timeout_seconds``."""
         with self._lock:
             thread = self._thread
         if thread is None:
             return True
         thread.join(timeout_seconds)
         return not thread.is_alive()
+
+    def _write(self, write: Callable[[], None] | None) -> None:
+        while write is not None:
+            write()
+            with self._lock:
+                write, self._held = (self._held, None) if self._is_due else (None, self._held)
+                if write is None:
+                    self._thread = None
 
 
 class PromptCache:

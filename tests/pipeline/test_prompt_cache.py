@@ -19,7 +19,7 @@ from studio.model.generations import COSYVOICE3
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.pipeline import prompt_cache
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.prompt_cache import PreparedVoice, PromptCache, prompt_key
+from studio.pipeline.prompt_cache import BackgroundWriter, PreparedVoice, PromptCache, prompt_key
 from studio.pipeline.request import VoiceReference
 from studio.storage.atomic_file import new_part
 from studio.voices.prompt import VoicePrompt
@@ -368,15 +368,14 @@ def test_waiting_for_a_write_can_be_cancelled(tmp_path: Path) -> None:
     assert disk.num_waits == 1
 
 
-def test_at_most_one_new_voice_is_held_for_writing(tmp_path: Path) -> None:
+def test_new_voices_are_held_until_they_are_written(tmp_path: Path) -> None:
     kept = store(tmp_path, FakeFlow(), memory=1)
     held = []
     with kept.writes_afterwards():
-        for tokens in (1, 2, 3):
-            held.append(weakref.ref(kept.prepared(prompt(tokens)).flow_state))
-            assert len(state_files(tmp_path)) == tokens - 1
-        assert [state() is None for state in held] == [True, True, False]
-    kept.close()
+        held += [weakref.ref(kept.prepared(prompt(tokens)).flow_state) for tokens in (1, 2, 3)]
+        assert held[-1]() is not None
+    assert kept._writer.wait(60)
+    assert [state() is None for state in held] == [True, True, False]
     assert len(state_files(tmp_path)) == 3
 
 
@@ -412,3 +411,32 @@ def test_the_key_depends_on_clip_and_front_end_but_not_on_the_transcript(tmp_pat
     assert key != prompt_key(VoiceReference(clip), "another front end")
     clip.write_bytes(b"two")
     assert key != prompt_key(VoiceReference(clip), "front")
+
+
+@pytest.mark.timeout(60)
+def test_a_second_new_voice_does_not_wait_for_the_disk() -> None:
+    writer, begun, may_end, written = BackgroundWriter(), threading.Event(), threading.Event(), list[str]()
+
+    def write_slowly() -> None:
+        begun.set()
+        may_end.wait()
+        written.append("first")
+
+    writer.hold(write_slowly, 1)
+    writer.start()
+    begun.wait()
+    writer.hold(lambda: written.append("second"), 1)
+    assert not writer.wait(0.0)
+    may_end.set()
+    assert writer.wait()
+    assert written == ["first"], "the request of the second voice has not ended"
+    begun.clear()
+    may_end.clear()
+    writer.hold(write_slowly, 1)  # starts the second one
+    writer.start()
+    begun.wait()
+    writer.hold(lambda: written.append("fourth"), 1)
+    writer.start()  # while the third one is written
+    may_end.set()
+    assert writer.wait()
+    assert written == ["first", "second", "first", "fourth"]
