@@ -113,14 +113,14 @@ class Session(QObject):
             steps.push_async_callback(self.queue.finished)
             if self._has_begun:
                 steps.push_async_callback(self.parts.end_exports)
-            self._unwatch()
-            self.editor.undo_stack.blockSignals(True)
-            if self._has_begun:
-                self.parts.checker.close()
-                self.parts.serving.release()
                 steps.push_async_callback(self.parts.serving.finished)
-            self.playback.close()
-            self.queue.cancel_all()
+            steps.callback(self.queue.cancel_all)
+            steps.callback(self.playback.close)
+            if self._has_begun:
+                steps.callback(self.parts.serving.release)
+                steps.callback(self.parts.checker.close)
+            steps.callback(self.editor.undo_stack.blockSignals, True)
+            steps.callback(self._unwatch)
 
     def _apply_settings(self, changed: Container[object]) -> None:
         if OUTPUT_DEVICE in changed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -170,3 +172,26 @@ def test_settings_that_cannot_be_written_do_not_keep_the_window_open(
     monkeypatch.setattr(Settings, "change", disk_full)
     window.close()
     end(bench, closed)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("window")
+def test_a_step_that_fails_does_not_prevent_the_others(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, done = bench.session, list[str]()
+
+    def fail_after(close: Callable[[], None], name: str) -> Callable[[], None]:
+        def step() -> None:
+            close()
+            done.append(name)
+            raise OSError(name)
+
+        return step
+
+    parts = {"checker": (session.parts.checker, "close"), "serving": (session.parts.serving, "release")}
+    parts |= {"playback": (session.playback, "close"), "queue": (session.queue, "cancel_all")}
+    for name, (part, method) in parts.items():
+        monkeypatch.setattr(part, method, fail_after(getattr(part, method), name))
+    with pytest.raises(OSError, match="queue"):
+        bench.run(session.close(keeps_draft=False))
+    assert done == ["checker", "serving", "playback", "queue"]
+    session.close = lambda **_: asyncio.sleep(0)  # type: ignore[method-assign]  # the bench closes the window
