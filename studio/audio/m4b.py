@@ -10,6 +10,7 @@ import io
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +21,6 @@ import numpy as np
 from studio.audio.media import NO_CONSOLE, find_ffmpeg
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, UnusableSetting
-from studio.storage.atomic_file import atomic_path
 from studio.system.installation import media_hint
 
 M4B_SUFFIX = ".m4b"
@@ -91,21 +91,13 @@ def require_m4b(cover: bytes | None) -> None:
         )
 
 
-@contextlib.contextmanager
-def write_m4b(path: Path, sample_rate: int, facts: BookFacts) -> Iterator[AudiobookWriter]:
-    """Yield a writer. The cover satisfies ``is_cover``.
+def write_m4b(path: Path, sample_rate: int, facts: BookFacts) -> AbstractContextManager[AudiobookWriter]:
+    """Return a writer, whose file is complete at the end of the block. The cover satisfies ``is_cover``.
 
-    The file appears complete at the end of the block, or not at all if the block raises. Chapters must be known in
-    advance, because they precede the audio in the file. Raise ``CannotWrite`` if neither PyAV nor ffmpeg is installed
-    or the file cannot be encoded. ``OSError`` passes through.
+    Chapters must be known in advance, because they precede the audio in the file. Raise ``CannotWrite`` if neither PyAV
+    nor ffmpeg is installed or the file cannot be encoded. ``OSError`` passes through.
     """
-    with atomic_path(path) as part:
-        if _has_pyav():
-            with _PyavBook(part, sample_rate, facts) as book:
-                yield book
-        else:
-            with _FfmpegBook(part, sample_rate, facts) as book:
-                yield book
+    return _PyavBook(path, sample_rate, facts) if _has_pyav() else _FfmpegBook(path, sample_rate, facts)
 
 
 def _has_pyav() -> bool:

@@ -24,7 +24,7 @@ from studio.audio.m4b import AudiobookWriter, BookFacts, write_m4b
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, FolderBusy
 from studio.messages import message
-from studio.storage.atomic_file import atomic_path, commit, new_part
+from studio.storage.atomic_file import atomic_path, new_part
 from studio.storage.disk import disk_errors
 from studio.storage.file_lock import FileLock
 from studio.storage.json_input import parse_json
@@ -264,11 +264,13 @@ class TargetFolder:
     ) -> Iterator[AudiobookWriter]:
         """Yield a writer. The audiobook appears complete at the end of the block, or not at all if the block raises."""
         path = self._folder / file
-        part = new_part(path.parent)
-        try:
+        with contextlib.ExitStack() as whole, contextlib.ExitStack() as content:
             with writing(path):
-                with write_m4b(part, sample_rate, facts) as book:
-                    yield book
+                part = whole.enter_context(atomic_path(path))
+                book = content.enter_context(write_m4b(part, sample_rate, facts))
+            yield _Audiobook(book, path)
+            with writing(path):
+                content.close()
                 found = part.stat()
                 num_samples = facts.chapters[-1].end_samples
                 self._journal.append(
@@ -283,9 +285,7 @@ class TargetFolder:
                         part=origin.part,
                     )
                 )
-                commit(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+                whole.close()
 
     def write_text(
         self, file: PurePosixPath, text: str, recipe: str, origin: Origin, *, encoding: str = "utf-8"
@@ -298,6 +298,18 @@ class TargetFolder:
             self._journal.append(
                 FileRecord(str(file), recipe, found.st_size, found.st_mtime_ns, script=origin.script, part=origin.part)
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Audiobook:
+    """An audiobook being written. Only its own errors are errors of its file, not those of the audio's source."""
+
+    _book: AudiobookWriter
+    _path: Path
+
+    def write(self, samples: Samples) -> None:
+        with writing(self._path):
+            self._book.write(samples)
 
 
 @dataclass(slots=True)

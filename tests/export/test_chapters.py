@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
 import soundfile
 from speech_fakes import RATE, FakeSpeechSource, is_met, items_of
 
+from studio.audio import m4b
 from studio.audio.encoding import MP3_192
+from studio.audio.m4b import BookFacts
 from studio.errors import NoSpeechMade, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.exporter import Exporter, ExportResult
@@ -20,6 +22,7 @@ from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.speech_source import ScriptChapter
 from studio.export.standards import ACX, EBU_R128
 from studio.export.subtitles import SubtitleFormat
+from studio.export.target_folder import Journal, Origin, TargetFolder
 from studio.project.lines import Heading, Line
 
 av = pytest.importorskip("av")
@@ -141,6 +144,25 @@ def test_a_damaged_cover_is_refused_before_anything_is_spoken(export: BookExport
     with pytest.raises(UnusableSetting, match="The cover of the audiobook is not a readable"):
         export(has_audiobook=True, book=replace(BOOK, cover=png()[:60]))
     assert export.source.spoken_texts == []
+
+
+@pytest.mark.parametrize("error", [OSError("the recording cannot be read"), KeyboardInterrupt()], ids=repr)
+def test_an_error_of_the_source_is_not_one_of_the_audiobook(tmp_path: Path, error: BaseException) -> None:
+    target, file = tmp_path / "target", PurePosixPath("rain.m4b")
+    target.mkdir()
+    facts = BookFacts(chapters=(m4b.Chapter("One", 0, 2_400),))
+
+    def export() -> None:
+        with Journal(target, journals=tmp_path / "journals") as journal:
+            folder = TargetFolder(target, journal)
+            with folder.audiobook(file, 24_000, facts, "recipe", Origin()) as book:
+                book.write(np.zeros(2_400, np.float32))
+                raise error
+
+    with pytest.raises(type(error)) as raised:
+        export()
+    assert raised.value is error
+    assert list(target.iterdir()) == []
 
 
 def test_a_new_cover_changes_only_the_audiobook(export: BookExport) -> None:
