@@ -54,6 +54,7 @@ class Server:
         self._when_abandoned = when_abandoned
         self._collect_garbage = collect_garbage
         self._model: ModelHost | None = None
+        self._closing = threading.Lock()  # held while a thread that is not the main one uses the model
         self._waiting = JobQueue(self._max_concurrent_lines)
         self._line_threads = WorkerThreadPool()
         self._jobs: dict[int, Job] = {}
@@ -161,7 +162,8 @@ class Server:
         threading.Thread(target=model.watch_engines, args=(send,), name="engine-status", daemon=True).start()
 
     def _manage_engines(self, command: protocol.EngineCommand) -> Event:
-        freed_bytes = self._loaded().manage_engines(command.action, command.keys)
+        with self._closing:
+            freed_bytes = self._loaded().manage_engines(command.action, command.keys)
         return protocol.EnginesManaged(command.request_id, freed_bytes)
 
     # Requests, on the main thread or on a thread of a batch.
@@ -253,9 +255,10 @@ class Server:
         return self._model
 
     def _close_model(self) -> None:
-        if self._model is None:
+        with self._closing:
+            model, self._model = self._model, None
+        if model is None:
             return
-        model, self._model = self._model, None
         try:
             model.close()
         except Exception:  # noqa: BLE001 - a failure to close must not keep the next model from loading

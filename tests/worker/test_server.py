@@ -263,6 +263,34 @@ def test_engines_are_watched_and_managed_while_a_request_runs() -> None:
     worker.send(protocol.Shutdown())
 
 
+def test_a_model_whose_engines_are_managed_is_not_closed_meanwhile() -> None:
+    begun, may_end, closed_while_managed = threading.Event(), threading.Event(), list[bool]()
+
+    class SlowlyManaged(FakeModel):
+        def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None: ...
+
+        def manage_engines(self, action: EngineAction, keys: tuple[str, ...]) -> int:
+            begun.set()
+            may_end.wait(0.5)  # closing comes first if nothing prevents it
+            closed_while_managed.append(self.is_closed)
+            return 0
+
+        def close(self) -> None:
+            super().close()
+            may_end.set()
+
+    worker = ThreadWorker(SlowlyManaged)
+    worker.start()
+    worker.send(protocol.Load(1, Path("m"), EngineOptions()))
+    assert isinstance(worker.receive(), protocol.Ready)
+    worker.send(protocol.EngineCommand(2, EngineAction.CLEAR))
+    assert begun.wait(10)
+    worker.send(protocol.Load(3, Path("n"), EngineOptions()))
+    assert {worker.receive().request_id, worker.receive().request_id} == {2, 3}
+    assert closed_while_managed == [False]
+    worker.send(protocol.Shutdown())
+
+
 def test_ready_and_the_first_request_do_not_wait_for_the_engine_status() -> None:
     probed = threading.Event()
     status = EngineStatus("m", Device(DeviceKind.CPU, "a processor", 1, 1), (), 0, 1)
