@@ -1956,10 +1956,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请运行 pip install --force-reinstall 或 uv tool install --reinstall 重新安装。</translation>
     </message>
     <message>
-        <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
-        <translation>请安装 onnxruntime-gpu 及其对应版本的 CUDA 和 cuDNN，或选择其他引擎。</translation>
-    </message>
-    <message>
         <source>Install the program again.</source>
         <translation>请重新安装程序。</translation>
     </message>
@@ -3208,10 +3204,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
-        <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
-        <translation>未安装 onnxruntime-gpu（先运行 pip uninstall -y onnxruntime，再运行 pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;）</translation>
-    </message>
-    <message>
         <source>permission denied</source>
         <translation>没有权限</translation>
     </message>
@@ -3278,6 +3270,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Podcast: one MP3, -16 LUFS</source>
         <translation>播客：单个 MP3，-16 LUFS</translation>
+    </message>
+    <message>
+        <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install onnxruntime.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The token in {path} is shorter than {number} characters.</source>
@@ -3662,10 +3658,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{gpu}; the installed PyTorch does not support {name}</source>
         <translation>{gpu}；已安装的 PyTorch 不支持 {name}</translation>
-    </message>
-    <message>
-        <source>{gpu}; too old for TensorRT and ONNX Runtime on the GPU</source>
-        <translation>{gpu}；版本过旧，无法在 GPU 上使用 TensorRT 和 ONNX Runtime</translation>
     </message>
     <message>
         <source>{host} does not accept the token.</source>
@@ -5192,10 +5184,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请以 16 kHz 或更高的采样率录音，电话音质不够。</translation>
     </message>
     <message>
-        <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
-        <translation>请先运行 pip uninstall onnxruntime onnxruntime-gpu 卸载两者，再安装其中之一：有 NVIDIA 显卡则安装 onnxruntime-gpu，否则安装 onnxruntime。</translation>
-    </message>
-    <message>
         <source>Remove only added voices.</source>
         <translation>只能删除自己添加的音色。</translation>
     </message>
@@ -5872,10 +5860,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>模型文件不完整、已损坏，或类型与文件名不符。</translation>
     </message>
     <message>
-        <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or have the wrong version.</source>
-        <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
-    </message>
-    <message>
         <source>{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}</source>
         <translation>{good} 个已验证，{refused} 个未通过，{failed} 个失败；已用 {used}，上限 {limit}</translation>
     </message>
@@ -6058,6 +6042,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use a recording of this speaker alone: everything else is cloned too.</source>
         <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
+    </message>
+    <message>
+        <source>{gpu}; too old for TensorRT</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{host} sends audio that is not 16-bit mono.</source>
