@@ -3273,7 +3273,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install onnxruntime.</source>
-        <translation type="unfinished"></translation>
+        <translation>请先卸载两者（pip uninstall onnxruntime onnxruntime-gpu），再安装 onnxruntime。</translation>
     </message>
     <message>
         <source>The token in {path} is shorter than {number} characters.</source>
@@ -6045,7 +6045,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{gpu}; too old for TensorRT</source>
-        <translation type="unfinished"></translation>
+        <translation>{gpu}；驱动过旧，无法使用 TensorRT</translation>
     </message>
     <message>
         <source>{host} sends audio that is not 16-bit mono.</source>

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.app.background import run_in_thread
 from studio.app.error_text import error_message, error_remedy, message_text
+from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.session import Session
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.dialogs import ask, choose_file, default_folder
@@ -208,8 +209,6 @@ class Documents(QObject):
         for damage in damages:
             self.failed.emit(damage)
         if drafts:
-            from studio.app.recovery_dialog import RecoveryDialog  # noqa: PLC0415 - after the first paint
-
             dialog = RecoveryDialog(drafts, self._window)
             dialog.recover_requested.connect(lambda draft: self._start(self.recover(draft)))
             dialog.discard_requested.connect(lambda draft: self._start(run_in_thread(discard_draft, draft)))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
+from studio.app.closing import Closing
 from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
 from studio.app.inspector.inspector import Inspector
@@ -24,6 +25,7 @@ from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.transport_bar import TransportBar
 from studio.app.playback.transport_controller import FocusKeyFilter, TransportController
+from studio.app.recent_files import RecentFiles
 from studio.app.script.project_editor import LineVoiceUpdater
 from studio.app.script.script_actions import connect_script_actions, remember_compact_table
 from studio.app.script.script_page import ScriptPage
@@ -40,9 +42,7 @@ from studio.setting_kinds import Page
 from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
 if TYPE_CHECKING:
-    from studio.app.closing import Closing
     from studio.app.dubbing.controller import DubbingController
-    from studio.app.recent_files import RecentFiles
     from studio.app.synthesis.queue_panel import QueuePanel
     from studio.app.voices.voice_importer import VoiceImportServices
     from studio.app.widgets.collapsible_panel import CollapsiblePanel
@@ -106,8 +106,6 @@ class MainWindow(QMainWindow):
     @cached_property
     def recent_files(self) -> RecentFiles:
         """The menu of recent files, created with the entries of the menus."""
-        from studio.app.recent_files import RecentFiles  # noqa: PLC0415 - after the first paint
-
         recent_files = RecentFiles(self.session.settings, self)
         self.documents.file_used.connect(recent_files.add)
         recent_files.open_requested.connect(self.documents.open_anew)
@@ -116,8 +114,6 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def _closing(self) -> Closing:
-        from studio.app.closing import Closing  # noqa: PLC0415 - after the first paint
-
         closing = Closing(self.session, self.documents, self)
         closing.leaving.connect(self._leave)
         closing.ended.connect(self._end)

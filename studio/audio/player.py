@@ -12,14 +12,11 @@ import time
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING
 
+from studio.audio.buffered_output import BufferedOutput
 from studio.audio.output_device import AudioOutputs, LatencyPolicy
 from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import NoAudioDevice, StudioError
-
-if TYPE_CHECKING:
-    from studio.audio.buffered_output import BufferedOutput
 
 _log = logging.getLogger(__name__)
 
@@ -137,8 +134,6 @@ class Player:
             _log.exception("the device cannot be opened ahead")
 
     def _open_output(self, device: str | None) -> BufferedOutput:
-        from studio.audio.buffered_output import BufferedOutput  # noqa: PLC0415 - not needed to show the window
-
         open_output = partial(self._outputs.open, device)
         self._output = BufferedOutput(self.audio.sample_rate, open_output=open_output, buffer=self._buffer)
         self._output_device = device

@@ -14,6 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from studio import paths
 from studio.catalog.installed import installed_models
 from studio.errors import StudioError
@@ -103,7 +105,6 @@ def _written(embedding: Embedding, generation: str) -> Path:
 
     Raise ``CannotWrite`` and ``DiskFull``.
     """
-    import numpy as np  # noqa: PLC0415 - as above
     from safetensors.numpy import save  # noqa: PLC0415
 
     content = save(

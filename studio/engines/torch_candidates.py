@@ -16,6 +16,7 @@ from studio.errors import UnsupportedPrecision
 from studio.messages import message
 from studio.model.config import Precision
 from studio.model.onednn import has_onednn
+from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm.linear import check_support
 
 # Memory as a share of the float32 weight file; text embedding and head keep a higher precision than the layers.
@@ -72,8 +73,6 @@ class TorchCandidate(EngineBackend):
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
         facts = {"torch": torch.__version__}
         if self.stage is Stage.SPEECH_LM and self.precision in (Precision.INT8, Precision.INT4):
-            from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
-
             facts["onnxruntime"] = onnxruntime.__version__
         return facts
 

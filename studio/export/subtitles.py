@@ -14,6 +14,7 @@ import regex
 from studio.errors import StyleNotSupported
 from studio.export.speech_source import ExportItem
 from studio.take_checks.records import WordTime
+from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.tags import TagSet, find_marks
 
 _BLANKS = regex.compile(r"\s+")
@@ -167,7 +168,6 @@ def as_subtitle(text: str) -> str:
 def _all_tags() -> TagSet:
     """Return the tags of all model generations."""
     # Imported here because it loads text normalization, which the export dialog does not need.
-    from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT  # noqa: PLC0415
 
     both = (*COSYVOICE3_TEXT.tags.inline, *COSYVOICE2_TEXT.tags.inline)
     return TagSet(tuple(dict.fromkeys(both)), COSYVOICE3_TEXT.tags.phones)

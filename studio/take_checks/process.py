@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
+from studio.engines.library_errors import is_out_of_memory
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import message
 from studio.system.child_process import lower_priority
@@ -109,8 +110,6 @@ class _Commands:
 
 def as_studio_error(error: BaseException) -> StudioError:
     """Return ``error`` as an error with a code."""
-    from studio.engines.library_errors import is_out_of_memory  # noqa: PLC0415 - only after an error
-
     if isinstance(error, StudioError):
         return error
     if is_out_of_memory(error):

@@ -10,12 +10,14 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
+from studio.app.checking.policy_dialog import PolicyDialog
 from studio.app.error_text import message_text
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.translation import join_sentences
 from studio.app.widgets.dialogs import default_folder, open_dialog
 from studio.app.widgets.progress_chip import ProgressChip
+from studio.export.check_report import write_report
 from studio.project.changes import AcceptTakes, Change, ChooseTake, CompositeChange, RemoveTakes
 from studio.project.lines import Line
 from studio.project.script import Script
@@ -89,8 +91,6 @@ class ReviewController(QObject):
             self.message.emit(self.tr("The best take is already chosen, or the takes have not been checked."))
 
     def open_policy(self) -> None:
-        from studio.app.checking.policy_dialog import PolicyDialog  # noqa: PLC0415 - on demand
-
         dialog = PolicyDialog(self._session.editor, self._session.settings, self._window)
         open_dialog(dialog)
 
@@ -110,8 +110,6 @@ class ReviewController(QObject):
         open_dialog(dialog)
 
     def write_report(self, path: Path, title: str) -> None:
-        from studio.export.check_report import write_report  # noqa: PLC0415 - on demand
-
         run_in_background(
             self,
             partial(write_report, path, self._session.editor.project, title, message_text),

@@ -8,6 +8,7 @@ from studio.app.error_text import message_text
 from studio.app.theme.colors import ThemeColors
 from studio.project.takes import Take
 from studio.take_checks.records import TakeCheck, Verdict
+from studio.take_checks.sentences import reason, verdict_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,6 @@ def verdict_mark(take: Take | None) -> VerdictMark | None:
 
 
 def _mark(check: TakeCheck, *, is_kept: bool) -> VerdictMark:
-    from studio.take_checks.sentences import reason, verdict_name  # noqa: PLC0415 - after the first paint
-
     is_accepted = check.verdict in (Verdict.DOUBTFUL, Verdict.BAD) and (check.is_accepted or is_kept)
     shown = TakeCheck(check.verdict, is_accepted=is_accepted)
     return VerdictMark(

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.app.actions import Actions
+from studio.app.dubbing.fit_dialog import FitDialog
 from studio.app.dubbing.fitter import FitResult, Fitter
 from studio.app.dubbing.guide_track import GuideTrack, LoadedGuide
 from studio.app.dubbing.slot_fields import SlotFields
@@ -100,8 +101,6 @@ class DubbingController(QObject):
             self.fitter.start(plan, options)
 
     def open_fit_dialog(self) -> None:
-        from studio.app.dubbing.fit_dialog import FitDialog  # noqa: PLC0415 - after the first paint
-
         session = self._session
         dialog = FitDialog(session.editor, self.fitter, session.settings, self._style_families, parent=self._window)
         dialog.line_wanted.connect(self._page.view.go_to)

@@ -13,6 +13,7 @@ from studio.app.background import run_in_background, run_in_thread
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.widgets.peaks import Peaks
+from studio.audio.files import read_audio
 from studio.audio.resampling import Samples
 from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
@@ -36,8 +37,6 @@ class LoadedGuide:
 
 def load_guide(path: Path) -> LoadedGuide:
     """Decode ``path``. This takes seconds: call it on a background thread. Raise ``UnreadableClip``."""
-    from studio.audio.files import read_audio  # noqa: PLC0415 - not needed for the first paint
-
     sound = read_audio(path, highest_rate=RATE).resampled(RATE)
     return LoadedGuide(path, sound, Peaks(sound.sample_rate, sound.samples))
 

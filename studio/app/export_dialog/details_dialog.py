@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.audiobook.levels_dialog import LevelsDialog
 from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.export_dialog.task_text import figures_text, phase_text
@@ -145,8 +146,6 @@ class ResultPage(QWidget):
         )
 
     def _check_levels(self) -> None:
-        from studio.app.audiobook.levels_dialog import LevelsDialog  # noqa: PLC0415 - rarely needed
-
         task = self._task
         if task is None or task.result is None:
             return

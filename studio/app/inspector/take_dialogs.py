@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.app.actions import Actions
+from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.inspector.take_files import TakeFiles
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.playback.comparison import Comparison
@@ -35,8 +36,6 @@ class TakeDialogs(QObject):
 
     def compare(self, selected: Sequence[str]) -> None:
         """Compare the ``selected`` takes of the current line, or all its takes if fewer than two are selected."""
-        from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415 - on demand
-
         session, takes = self._session, self._takes.takes_to_compare(selected)
         if len(takes) < 2:
             return

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from studio.app.background import run_in_background
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.dialogs import choose_target, default_folder
+from studio.audio.files import AudioWriter
 from studio.export.names import sanitize_filename
 from studio.project.takes import Take
 
@@ -77,8 +78,6 @@ class TakeFiles(QObject):
         return sanitize_filename(f"{number:03} {text} - {take.number}") + ".wav"
 
     def _write(self, take: Take, path: Path) -> None:
-        from studio.audio.files import AudioWriter  # noqa: PLC0415 - after the first paint
-
         samples = self._editor.project.samples_of(take.id)
         with AudioWriter(path, take.sample_rate) as writer:
             writer.write(samples)

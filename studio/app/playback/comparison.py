@@ -16,6 +16,7 @@ from studio.audio.output_device import AudioOutputs, FillCallback, OutputStream
 from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice, StudioError
+from studio.export.loudness import loudness_lufs
 from studio.project.takes import Take
 
 # Each take has one letter, which is also its key.
@@ -273,8 +274,6 @@ class Comparison(QObject):
 
 
 def _gains_of(waveforms: list[Waveform]) -> list[float]:
-    from studio.export.loudness import loudness_lufs  # noqa: PLC0415 - its filters take a moment to import
-
     return matching_gains([loudness_lufs(waveform.samples, waveform.sample_rate) for waveform in waveforms])
 
 

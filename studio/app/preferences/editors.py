@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.models.model_text import memory_text
+from studio.app.voices.voice_importer import AUDIO_SUFFIXES
 from studio.app.widgets.controls import in_row
 from studio.catalog.machine import Gpu
 from studio.setting_kinds import (
@@ -140,8 +141,6 @@ def _folder_editor(setting: FolderSetting) -> SettingEditor:
 
 def _audio_file_editor(setting: AudioFileSetting) -> SettingEditor:
     """Create a field for the path of an audio file, with a button that opens a file dialog."""
-    from studio.app.voices.voice_importer import AUDIO_SUFFIXES  # noqa: PLC0415 - after the first paint
-
     kinds = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
     title = translated(setting.title)
     return _path_editor(setting, lambda parent, path: QFileDialog.getOpenFileName(parent, title, path, kinds)[0])

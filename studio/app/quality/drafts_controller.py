@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from studio.app.quality.quality_dialog import QualityDialog
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.widgets.dialogs import open_dialog
@@ -27,7 +28,5 @@ class DraftsController(QObject):
             self.message.emit(self.tr("The selected lines have no draft that can be made final."))
 
     def open_quality(self) -> None:
-        from studio.app.quality.quality_dialog import QualityDialog  # noqa: PLC0415 - on demand
-
         dialog = QualityDialog(self._session.editor, self._window)
         open_dialog(dialog)

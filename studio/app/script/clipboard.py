@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -33,7 +34,6 @@ def make_mime_data(lines: Sequence[Line], style_text: Callable[[LineStyle], str]
     ]
     table = io.StringIO()
     csv.writer(table, delimiter="\t", lineterminator="\n").writerows((_COLUMNS, *rows))
-    import html  # noqa: PLC0415 - not needed for the first paint
 
     cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in (_COLUMNS, *rows))
     records = [line_row(_copy(line), rank) for rank, line in enumerate(lines)]

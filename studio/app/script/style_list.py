@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
-from studio.text.styles import family_of, words_of_id
+from studio.text.styles import family_of, load_styles, names_of_styles, words_of_id
 from studio.text.tags import TagSupport
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,6 @@ class StyleList(QObject):
     def use_model(self, folder: Path) -> None:
         """Load the styles and tags of the model's generation. If the folder cannot be read, there are none."""
         from studio.model.generations import detect_generation  # noqa: PLC0415 - after the first paint
-        from studio.text.styles import load_styles, names_of_styles  # noqa: PLC0415
 
         try:
             generation, _ = detect_generation(folder)

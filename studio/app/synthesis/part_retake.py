@@ -19,9 +19,10 @@ from studio.pipeline.request import AudioChunk
 from studio.project.changes import AddTake
 from studio.project.requests import synthesis_request
 from studio.project.takes import Take
+from studio.worker.request_handle import Callbacks
 
 if TYPE_CHECKING:
-    from studio.worker.request_handle import Callbacks, RequestHandle
+    from studio.worker.request_handle import RequestHandle
 
 _MAX_SEED = 2**31
 
@@ -105,8 +106,6 @@ class PartRetake:
 
 
 def _hooks(chunks: list[Samples]) -> Callbacks:
-    from studio.worker.request_handle import Callbacks  # noqa: PLC0415 - after the first paint
-
     def keep(chunk: AudioChunk) -> None:
         chunks.append(np.array(chunk.samples, np.float32))
 

@@ -35,6 +35,7 @@ from studio.project.project import Project
 from studio.project.recording import TakeRecorder
 from studio.project.requests import final_request, has_reading, synthesis_request, take_parameters
 from studio.project.takes import Take
+from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
@@ -341,8 +342,6 @@ def _has_odd_take(project: Project, line: Line) -> bool:
 
 def _styles_of(description: EngineDescription) -> Styles | None:
     """Return the styles of the loaded model. If they cannot be read, the worker reports it."""
-    from studio.text.styles import load_styles  # noqa: PLC0415 - after the first paint
-
     try:
         return load_styles(description.generation, Path(description.folder))
     except StudioError:

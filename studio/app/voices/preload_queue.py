@@ -15,6 +15,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from studio.errors import InternalError, StudioError
+from studio.pipeline.control import Cancelled
 from studio.pipeline.request import VoiceReference, VoiceSummary
 from studio.voices.library import Voice
 
@@ -128,8 +129,6 @@ class VoicePreloadQueue(QObject):
             task.cancel()
 
     async def _prepare(self, voice: Voice, preparer: VoicePreparer) -> None:
-        from studio.pipeline.control import Cancelled  # noqa: PLC0415 - after the first paint
-
         def show_progress(_stage: str, share: float) -> None:
             if self._running is voice:
                 self._set(voice.name, Preparation(PreparationState.RUNNING, share))

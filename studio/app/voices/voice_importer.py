@@ -18,6 +18,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
+from studio.app.voices import new_voices
+from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.recording_session import RecordingSession
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.widgets.dialogs import default_folder, open_dialog
 from studio.audio.media import MEDIA_SUFFIXES
@@ -27,6 +30,7 @@ from studio.errors import StudioError, UnreadableClip
 from studio.messages import listed
 from studio.voices.library import Voice
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+from studio.worker.process import WorkerProcess
 
 if TYPE_CHECKING:
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog
@@ -121,12 +125,8 @@ class VoiceImporter(QObject):
         self.import_paths(paths)
 
     def record(self) -> None:
-        from studio.app.voices.new_voices import suggest_clip  # noqa: PLC0415 - after the first paint
-        from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415
-        from studio.app.voices.recording_session import RecordingSession  # noqa: PLC0415
-
         def suggest() -> None:
-            self._edit_new(partial(suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript))
+            self._edit_new(partial(new_voices.suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript))
 
         session = RecordingSession(open_input=self._services.open_input)
         dialog = RecorderDialog(session, self.make_player(self._window), self._window)
@@ -158,8 +158,6 @@ class VoiceImporter(QObject):
             )
 
     def _read(self, path: Path, then: Then) -> None:
-        from studio.app.voices import new_voices  # noqa: PLC0415 - after the first paint
-
         self.status_message.emit(self.tr("Reading {name}…").format(name=path.name))
         self._edit_new(partial(new_voices.suggest_from_file, path, self.tr("Voice")), then)
 
@@ -200,9 +198,9 @@ class VoiceImporter(QObject):
         run_in_background(self, work, done=on_added, failed=on_refused)
 
     def _create_all(self, paths: list[Path]) -> None:
-        from studio.app.voices.new_voices import create_from_files  # noqa: PLC0415 - after the first paint
-
-        work = partial(create_from_files, self._edits.library, paths, self.tr("Voice"), self._file_started.emit)
+        work = partial(
+            new_voices.create_from_files, self._edits.library, paths, self.tr("Voice"), self._file_started.emit
+        )
         run_in_background(self, work, done=self._on_created, failed=self.failed.emit)
 
     def _on_file_started(self, number: int, total: int) -> None:
@@ -230,12 +228,9 @@ class VoiceImporter(QObject):
         task.add_done_callback(self._imports.discard)
 
     async def _import_spk2info(self, path: Path) -> None:
-        from studio.app.voices.new_voices import import_spk2info  # noqa: PLC0415 - after the first paint
-        from studio.worker.process import WorkerProcess  # noqa: PLC0415
-
         self.status_message.emit(self.tr("Reading {name}…").format(name=path.name))
         try:
-            created = await import_spk2info(
+            created = await new_voices.import_spk2info(
                 path,
                 self._edits.library,
                 start_worker=self._services.start_worker or WorkerProcess,
@@ -255,9 +250,9 @@ class VoiceImporter(QObject):
 
 
 def _suggest_from_voice(voice: Voice) -> ClipSuggestion:
-    from studio.app.voices.new_voices import suggest_from_file  # noqa: PLC0415 - after the first paint
-
-    return replace(suggest_from_file(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or "")
+    return replace(
+        new_voices.suggest_from_file(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or ""
+    )
 
 
 @dataclass

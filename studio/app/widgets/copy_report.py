@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
+from studio.app.background import run_in_background
 from studio.errors import StudioError
 
 
@@ -49,7 +50,6 @@ class CopyReportButton(QPushButton):
         self.offer_for(error)
 
     def _begin(self) -> None:
-        from studio.app.background import run_in_background  # noqa: PLC0415 - not for the first picture
         from studio.health.error_report import error_report  # noqa: PLC0415
 
         error = self._error

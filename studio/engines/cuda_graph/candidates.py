@@ -8,6 +8,9 @@ from pathlib import Path
 import torch
 
 from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineTarget, Unusable
+from studio.engines.cuda_graph.flow import load_graphed_flow
+from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
+from studio.engines.cuda_graph.window_vocoder import graphed
 from studio.engines.stage import Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import UnsupportedPrecision
@@ -49,9 +52,6 @@ class CudaGraphCandidate(TorchCandidate):
         return Available(self._memory_bytes(target))
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
-        from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
-        from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415
-        from studio.engines.cuda_graph.window_vocoder import graphed  # noqa: PLC0415
 
         checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:

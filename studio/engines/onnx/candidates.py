@@ -1,4 +1,4 @@
-"""Candidates under ONNX Runtime on the CPU; listing them does not import it."""
+"""Candidates under ONNX Runtime on the CPU. Listing them does not import ``onnx``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
+from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.stage import Stage
 from studio.messages import message
 from studio.model.config import Precision
+from studio.model.onnx_networks import onnxruntime
 
 # Larger matrix multiplications are faster.
 _BLOCKS_AT_ONCE = 4
@@ -28,7 +30,6 @@ class OrtBackend(EngineBackend):
         return f"onnxruntime-cpu{ending}"
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
-        from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
 
@@ -85,7 +86,6 @@ class OrtCandidate(OrtBackend):
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.onnx.files import open_any_flow, open_vocoder  # noqa: PLC0415 - torch and onnx
-        from studio.engines.onnx.ort_graph import OrtGraph  # noqa: PLC0415 - onnxruntime
 
         def open_graph(path: Path) -> OrtGraph:
             return OrtGraph(path, target.device)

@@ -10,6 +10,7 @@ from studio.engines.onnx.candidates import OrtCandidate
 from studio.engines.stage import Stage
 from studio.messages import message
 from studio.model.config import Precision
+from studio.model.onnx_networks import onnxruntime
 
 # After the last clip all ranges are computed without a progress report.
 CALIBRATING_SECONDS = 1800.0
@@ -50,7 +51,6 @@ def why_not_quantized(stage: Stage, target: EngineTarget) -> Unusable | None:
 def calibration_facts(target: EngineTarget) -> dict[str, str]:
     """Return the facts a calibration depends on besides the weights."""
     from studio.engines.quantized.building import Effort  # noqa: PLC0415
-    from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
     return {
         "onnxruntime": onnxruntime.__version__,

@@ -9,10 +9,12 @@ from pathlib import Path
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm, missing_compiler
+from studio.engines.vllm_lm.model_files import num_file_bytes, write_model_files
 from studio.errors import EngineDied
 from studio.messages import Message, message
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
+from studio.model.speech_lm.loading import open_network
 
 # Supported by all of vLLM's attention backends; released models have 64.
 _HEAD_SIZES = range(32, 257, 8)
@@ -36,7 +38,6 @@ class VllmCandidate(EngineBackend):
         found = library_for(target.device)
         if isinstance(found, Message):
             return Unusable(found)
-        from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
         from studio.engines.vllm_lm.opening import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
 
         head_size = config.backbone.head_size
@@ -52,9 +53,6 @@ class VllmCandidate(EngineBackend):
         return {"library": found.name, "version": found.version}
 
     def build(self, job: BuildJob) -> None:
-        from studio.engines.vllm_lm.model_files import write_model_files  # noqa: PLC0415 - torch
-        from studio.model.speech_lm.loading import open_network  # noqa: PLC0415
-
         target = job.target
         config = target.checkpoint.speech_lm
         assert isinstance(config, SpeechLMConfig)
