@@ -309,7 +309,7 @@ def test_speak_again_asks_for_another_reading(bench: Bench, window: MainWindow, 
 
 def test_a_take_that_cannot_be_stretched_says_so(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     make_lines(bench, window, replace(LINE, speed=1.5))
-    bench.session.editor.apply(EditLines({bench.lines[0].id: {"speed": 0.5}}))
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"speed": 0.25}}))
     take = bench.add_take(np.full(24_000, 0.1, np.float32))
     assert not form._speed_note.isVisibleTo(form)
     project = bench.session.editor.project
