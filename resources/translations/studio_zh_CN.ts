@@ -1415,14 +1415,6 @@ Import a script with names, such as a table with a character column or a dialogu
 <context>
     <name>Engines</name>
     <message>
-        <source>Speech tokenizer</source>
-        <translation>语音分词器</translation>
-    </message>
-    <message>
-        <source>Speaker encoder</source>
-        <translation>说话人编码器</translation>
-    </message>
-    <message>
         <source>Language model</source>
         <translation>语言模型</translation>
     </message>
@@ -1569,14 +1561,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Testing in another window</source>
         <translation>正在其他窗口中测试</translation>
-    </message>
-    <message>
-        <source>content of a new voice, once</source>
-        <translation>提取新音色的语音内容，仅一次</translation>
-    </message>
-    <message>
-        <source>timbre of a new voice, once</source>
-        <translation>提取新音色的音色特征，仅一次</translation>
     </message>
     <message>
         <source>text to speech tokens</source>
@@ -3740,10 +3724,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>已安装 {library}，但无法加载其库文件</translation>
     </message>
     <message>
-        <source>{library} is not installed</source>
-        <translation>未安装 {library}</translation>
-    </message>
-    <message>
         <source>{library} is not installed (pip install &apos;timbre-studio[{extra}]&apos;)</source>
         <translation>未安装 {library}（pip install &apos;timbre-studio[{extra}]&apos;）</translation>
     </message>
@@ -4838,10 +4818,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>not enough memory for {engine} now</source>
         <translation>目前内存不足，无法使用 {engine}</translation>
-    </message>
-    <message>
-        <source>only {agreement:.1%} of its tokens match, fewer than {limit:.0%}</source>
-        <translation>仅 {agreement:.1%} 的 token 一致，低于 {limit:.0%}</translation>
     </message>
     <message>
         <source>the build was interrupted: the program was killed, or the computer was turned off</source>

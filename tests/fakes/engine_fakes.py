@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from studio.engines.candidate import Available, BuildJob, EngineTarget, Unusable
 from studio.engines.stage import Stage
@@ -27,63 +28,78 @@ from studio.model.config import Precision
 from studio.model.stages import FloatArray
 
 PLAN = b"plan" * 1500
-Embed = Callable[[FloatArray], FloatArray]
+Decode = Callable[[FloatArray], FloatArray]
 
 
-def plain(fbank: FloatArray) -> FloatArray:
+def plain(mel: FloatArray) -> FloatArray:
     time.sleep(0.010)
-    return exact(fbank)
+    return exact(mel)
 
 
-def exact(fbank: FloatArray) -> FloatArray:
-    embedding: FloatArray = np.resize(fbank.mean(axis=0), 192).astype(np.float32)
-    return embedding
+def exact(mel: FloatArray) -> FloatArray:
+    """Return 480 samples for each frame of ``mel`` (80, frames), from this frame alone."""
+    samples: FloatArray = np.repeat(mel.mean(axis=0), 480).astype(np.float32)
+    return samples
 
 
-def quick(fbank: FloatArray) -> FloatArray:
+def quick(mel: FloatArray) -> FloatArray:
     time.sleep(0.001)
-    return exact(fbank)
+    return exact(mel)
 
 
-def unhurried(fbank: FloatArray) -> FloatArray:
+def unhurried(mel: FloatArray) -> FloatArray:
     time.sleep(0.005)
-    return exact(fbank)
+    return exact(mel)
 
 
-def slow(fbank: FloatArray) -> FloatArray:
+def slow(mel: FloatArray) -> FloatArray:
     time.sleep(0.030)
-    return exact(fbank)
+    return exact(mel)
 
 
-def wrong(fbank: FloatArray) -> FloatArray:
-    return 1.1 * exact(fbank)
+def wrong(mel: FloatArray) -> FloatArray:
+    return 1.1 * exact(mel)
 
 
-def overflowing(fbank: FloatArray) -> FloatArray:
-    return np.full(192, np.nan, np.float32)
+def overflowing(mel: FloatArray) -> FloatArray:
+    return np.full(480 * mel.shape[1], np.nan, np.float32)
 
 
-def crashing(fbank: FloatArray) -> FloatArray:
+def crashing(mel: FloatArray) -> FloatArray:
     os.kill(os.getpid(), signal.SIGKILL)
-    return exact(fbank)
+    return exact(mel)
 
 
-def greedy(fbank: FloatArray) -> FloatArray:
+def greedy(mel: FloatArray) -> FloatArray:
     raise MemoryError
 
 
-class Encoder:
-    def __init__(self, embed: Embed) -> None:
-        self.embed = embed
+class Decoder:
+    """A vocoder whose streams have no state."""
+
+    def __init__(self, decode: Decode) -> None:
+        self.decode = decode
+
+    def noise(self, seed: int) -> None:
+        """Return nothing, because these vocoders take no noise."""
+
+    def open_stream(self, noise: None) -> Decoder:
+        return self
+
+    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
+        return torch.from_numpy(self.decode(mel.numpy()))
+
+    def synthesize_whole(self, mel: torch.Tensor, noise: None) -> torch.Tensor:
+        return self.synthesize(mel, is_last=True)
 
 
 @dataclass(frozen=True)
 class Fake:
     name: str
-    embed: Embed = quick
+    decode: Decode = quick
     probed: Available | Unusable = Available(1)
     version: str = "1"
-    stage: Stage = Stage.SPEAKER_ENCODER
+    stage: Stage = Stage.VOCODER
     engine: str = "fake"
     precision: Precision = Precision.FLOAT32
     code_version: int = 1
@@ -99,8 +115,8 @@ class Fake:
     def build(self, job: BuildJob) -> None:
         raise AssertionError("this candidate is not built")
 
-    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
-        return Encoder(self.embed)
+    def open(self, files: Path | None, target: EngineTarget) -> Decoder:
+        return Decoder(self.decode)
 
 
 @dataclass(frozen=True)
@@ -121,10 +137,10 @@ class Built(Fake):
         (job.workspace / "plan.bin").write_bytes(PLAN)
         job.report("writing", self.num_steps, self.num_steps)
 
-    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Decoder:
         assert files is not None
         assert (files / "plan.bin").read_bytes() == PLAN, "the manager verifies files before it opens them"
-        return Encoder(self.embed)
+        return Decoder(self.decode)
 
 
 class Hanging(Built):
@@ -156,10 +172,10 @@ class OnFullDisk(Built):
 class TooLarge(Fake):
     """Passes its trial, but does not fit the memory of the worker."""
 
-    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Decoder:
         if threading.current_thread().name != "trial":
             raise OutOfMemory("There is not enough memory.")
-        return Encoder(self.embed)
+        return Decoder(self.decode)
 
 
 _PLAIN = Fake("plain", plain)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,45 +18,10 @@ _BLOCKS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class OrtBackend(EngineBackend):
-    """A stage that ONNX Runtime runs on the CPU."""
-
-    engine = "ONNX Runtime (CPU)"
-
-    @property
-    def name(self) -> str:
-        ending = "" if self.precision is Precision.FLOAT32 else f"-{self.precision.value}"
-        return f"onnxruntime-cpu{ending}"
-
-    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
-
-        return {"onnxruntime": onnxruntime.__version__}
-
-
-@dataclass(frozen=True)
-class FolderNetwork(OrtBackend):
-    """The speech tokenizer or speaker encoder of the model folder, which are ONNX files.
-
-    It is the reference of its stage, also where other stages run on a GPU.
-    """
-
-    # Float32 weights, and the working memory for a clip of thirty seconds.
-    weight_share = 1.1
-    working_bytes = {Stage.SPEECH_TOKENIZER: 500 << 20, Stage.SPEAKER_ENCODER: 200 << 20}  # noqa: RUF012 - constant
-
-    def probe(self, target: EngineTarget) -> Available | Unusable:
-        return Available(int(target.weight_bytes(self.stage) * self.weight_share) + self.working_bytes[self.stage])
-
-    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
-        if self.stage is Stage.SPEECH_TOKENIZER:
-            return target.checkpoint.load_speech_tokenizer(target.device.num_threads)
-        return target.checkpoint.load_speaker_encoder(target.device.num_threads)
-
-
-@dataclass(frozen=True)
-class OrtCandidate(OrtBackend):
+class OrtCandidate(EngineBackend):
     """Flow or vocoder, exported as graphs."""
 
+    engine = "ONNX Runtime (CPU)"
     phases = ("Exporting the network",)
     build_timeout_seconds = 1200.0
     # Memory while running, as a multiple of the size of the weight file: the weights and their packed copies.
@@ -66,17 +30,23 @@ class OrtCandidate(OrtBackend):
     build_share = 5
     working_bytes = 800 << 20
 
+    @property
+    def name(self) -> str:
+        ending = "" if self.precision is Precision.FLOAT32 else f"-{self.precision.value}"
+        return f"onnxruntime-cpu{ending}"
+
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind.is_gpu:
             return Unusable(message("it runs on the CPU, and a GPU is in use"))
-        if importlib.util.find_spec("onnxruntime") is None:
-            return Unusable(message("{library} is not installed", library="onnxruntime"))
         size = target.weight_bytes(self.stage)
         return Available(
             memory_bytes=self.run_share * size + self.working_bytes,
             build_memory_bytes=self.build_share * size + self.working_bytes,
             build_disk_bytes=size,
         )
+
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
+        return {"onnxruntime": onnxruntime.__version__}
 
     def build(self, job: BuildJob) -> None:
         from studio.engines.onnx.files import write_flow, write_vocoder  # noqa: PLC0415 - torch and onnx, in the child
@@ -96,5 +66,4 @@ class OrtCandidate(OrtBackend):
         return open_vocoder(files, target.checkpoint, open_graph)
 
 
-# The networks of the front end are references and listed in ``torch_candidates``.
 CANDIDATES: tuple[EngineBackend, ...] = (OrtCandidate(Stage.FLOW), OrtCandidate(Stage.VOCODER))
