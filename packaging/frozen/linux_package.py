@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -23,6 +24,7 @@ from frozen.linux_libraries import debian_packages, find_needs
 
 _DATA = Path(__file__).with_name("linux")
 _ROOT = Path(__file__).resolve().parents[2]
+_UNIT = _ROOT / "packaging" / "service" / "timbre.service"
 # Not in /opt: no Debian package owns it, so removing the package would remove it.
 PROGRAM_FOLDER = PurePosixPath("usr", "lib", NAME)
 _MAX_ICON_PIXELS = 512
@@ -107,12 +109,15 @@ def control(release: Release, depends: list[str], installed_bytes: int) -> str:
     )
 
 
-def lay_out(program: Path, root: Path, icons: Path, release: Release) -> None:
+def lay_out(
+    program: Path, root: Path, icons: Path, release: Release, command_line_files: Mapping[PurePosixPath, bytes]
+) -> None:
     """Create the files of the package below ``root``, with hard links to those of the program if possible."""
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(program, root / PROGRAM_FOLDER, symlinks=True, copy_function=_link_or_copy)
-    for place, content in desktop_files(icons, release).items():
+    for place, content in {**desktop_files(icons, release), **command_line_files}.items():
         _write(root / "usr" / "share" / place, content)
+    _write(root / "usr" / "lib" / "systemd" / "system" / _UNIT.name, _UNIT.read_bytes())
     documents = root / "usr" / "share" / "doc" / NAME
     notices = f"/{PROGRAM_FOLDER}/NOTICES.txt"
     words = f"Timbre Studio is licensed under the Apache License 2.0. Licences of its components:\n{notices}\n\n"
@@ -143,8 +148,10 @@ def check_desktop_files(share: Path) -> list[str]:
 
 def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Release) -> Path:
     """Raises ``PackagingFailed``, and ``LookupError`` for an unknown library."""
+    from frozen.manual_pages import command_line_files  # noqa: PLC0415 - libraries of the extra freeze
+
     root = work / "deb"
-    lay_out(program, root, icons, release)
+    lay_out(program, root, icons, release, command_line_files(release.version, release.date))
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     depends = debian_packages(find_needs(program))
     sums = "".join(f"{_md5(path)}  {path.relative_to(root)}\n" for path in files)

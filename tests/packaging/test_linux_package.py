@@ -139,9 +139,11 @@ def test_the_fields_of_the_package() -> None:
 
 def test_every_file_has_its_place_and_may_be_read_by_everybody(program: Path, icons: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    lay_out(program, root, icons, RELEASE)
+    lay_out(program, root, icons, RELEASE, {PurePosixPath("man", "man1", "timbre.1.gz"): b""})
     assert (root / "usr/bin/timbre").readlink() == Path("/usr/lib/timbre-studio/timbre")
     assert (root / "usr/lib/timbre-studio/_internal/link").readlink() == Path("data")
+    assert (root / "usr/lib/systemd/system/timbre.service").is_file()
+    assert (root / "usr/share/man/man1/timbre.1.gz").is_file()
     assert (root / "usr/lib/timbre-studio/timbre").stat().st_mode & 0o777 == 0o755
     assert (root / "usr/lib/timbre-studio/_internal/data").stat().st_mode & 0o777 == 0o644
     assert "NOTICES.txt" in (root / "usr/share/doc/timbre-studio/copyright").read_text()
@@ -152,6 +154,8 @@ def test_every_file_has_its_place_and_may_be_read_by_everybody(program: Path, ic
 def test_a_package_that_dpkg_reads(program: Path, icons: Path, tmp_path: Path) -> None:
     if shutil.which("dpkg-deb") is None:
         pytest.skip("dpkg-deb is not installed")
+    pytest.importorskip("argparse_manpage")
+    pytest.importorskip("shtab")
     deb = build_deb(program, tmp_path, tmp_path, icons, RELEASE)
     told = subprocess.run(["dpkg-deb", "--info", str(deb)], capture_output=True, text=True, check=True).stdout
     assert "libportaudio2" in told
