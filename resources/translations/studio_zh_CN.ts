@@ -5344,6 +5344,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>录音的采样率低于模型的要求。</translation>
     </message>
     <message>
+        <source>The script has no chapters, so all lines are in one.</source>
+        <translation>脚本没有分章，所有行都在同一章中。</translation>
+    </message>
+    <message>
         <source>The service is being stopped.</source>
         <translation>服务正在停止。</translation>
     </message>
@@ -5560,6 +5564,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{file} 中有不是 UTF-8 的字符，已略去。</translation>
     </message>
     <message>
+        <source>{file} contains no named tensors.</source>
+        <translation>{file} 中没有命名张量。</translation>
+    </message>
+    <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
         <translation>{file} 只是 Git LFS 指针，不是文件本身。</translation>
     </message>
@@ -5622,10 +5630,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} does not contain the network that its name indicates.</source>
         <translation>{file} 中的网络与文件名不符。</translation>
-    </message>
-    <message>
-        <source>{file} contains something other than named tensors.</source>
-        <translation>{file} 中含有命名张量以外的内容。</translation>
     </message>
     <message>
         <source>{file} contains tensors of an unsupported kind ({names}).</source>

@@ -42,6 +42,7 @@ class FindingKind(Enum):
     REVIEW = "review"
     OVERRUN = "overrun"
     DRAFT = "draft"
+    CHAPTERS = "chapters"
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         found = _state_dict(_load(part))
         if not found:
             raise DamagedModelFile(
-                "{file} contains something other than named tensors.",
+                "{file} contains no named tensors.",
                 remedy="Download the model again.",
                 file=part.name,
             )

@@ -25,7 +25,7 @@ from studio.export.target_folder import Journal
 from studio.messages import message
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.dubbing import has_slots, overrun_seconds
-from studio.project.lines import Line, LineState, LineStyle
+from studio.project.lines import Heading, Line, LineState, LineStyle
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
@@ -219,6 +219,10 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     if overrunning:
         sentence = message("Longer than its slot in the video. Speak > Fit all to slots… shortens takes.")
         findings.append(Finding(FindingKind.OVERRUN, sentence, tuple(overrunning)))
+    needs_chapters = order.settings.has_audiobook or order.settings.has_chapter_files
+    if needs_chapters and not any(line.heading is Heading.CHAPTER for line in project.lines):
+        sentence = message("The script has no chapters, so all lines are in one.")
+        findings.append(Finding(FindingKind.CHAPTERS, sentence))
     foreign: tuple[PurePosixPath, ...] = ()
     found = ExportForecast()
     skipped = ExportCheck(tuple(findings)).failing_numbers if skips_failing else frozenset()

@@ -98,6 +98,11 @@ _MATTER_TITLES = regex.compile(
     regex.IGNORECASE,
 )
 
+_COPYRIGHT = regex.compile(
+    r"ISBN|all rights reserved|alle rechte vorbehalten|tous droits réservés|版[权權]所有", regex.IGNORECASE
+)
+_MAX_COPYRIGHT_BLOCKS = 40
+
 
 def sections_of_blocks(blocks: Sequence[Block]) -> list[Section]:
     """Return the contents of a document. Text before the first heading, and matter without one, are sections too."""
@@ -113,9 +118,16 @@ def sections_of_blocks(blocks: Sequence[Block]) -> list[Section]:
         level = first.level or 1
         if level <= matter_level:
             matter_level = level if _MATTER_TITLES.fullmatch(first.text.strip(" .:")) else SCENE_LEVEL
-        is_matter = first.is_matter or matter_level < SCENE_LEVEL
+        is_matter = first.is_matter or matter_level < SCENE_LEVEL or _is_copyright_page(blocks[start:stop])
         sections.append(Section(start, stop, unwrap(first.text)[:_MAX_TITLE_LENGTH], level, is_matter))
     return sections
+
+
+def _is_copyright_page(blocks: Sequence[Block]) -> bool:
+    """Return whether a short section has both an ISBN and a reservation of rights, or several ISBNs."""
+    if len(blocks) > _MAX_COPYRIGHT_BLOCKS:
+        return False
+    return sum(_COPYRIGHT.search(block.text) is not None for block in blocks) > 1
 
 
 def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: int | None = None) -> list[Line]:

@@ -520,3 +520,13 @@ def test_the_dialog_fits_at_1280_by_800(qtbot: QtBot, qapp: QApplication, unknow
     dialog.resize(1100, 700)
     assert page.horizontalScrollBar().maximum() == 0
     assert dialog.minimumSizeHint().width() <= 1100
+
+
+def test_an_audiobook_without_chapters_is_noted(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    settings.change({declared.EXPORT_FILES: "chapters"})
+    without = ExportBench(qtbot, project, settings).dialog
+    qtbot.waitUntil(lambda: any("has no chapters" in words for words in without.findings.texts))
+    project.apply(EditLines({project.lines[0].id: {"heading": Heading.CHAPTER}}))
+    dialog = ExportBench(qtbot, project, settings).dialog
+    qtbot.waitUntil(dialog.export_button.isEnabled)
+    assert not any("has no chapters" in words for words in dialog.findings.texts)

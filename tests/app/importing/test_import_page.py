@@ -150,6 +150,7 @@ def test_the_encoding_of_a_text_is_chosen_by_its_preview(bench: Bench, page_of: 
 BOOK = {
     "cover.xhtml": "<p>The Harbour</p>",
     "copyright.xhtml": "<section epub:type='copyright-page'><p>All rights reserved.</p></section>",
+    "rights.xhtml": "<h1>A note</h1><p>ISBN 978-3-16-148410-0</p><p>All rights reserved.</p>",
     "part.xhtml": "<h1>Part One</h1>",
     "one.xhtml": "<h2>Home</h2><p>Rain fell.</p>",
     "two.xhtml": "<h2>Away</h2><p>Snow fell.</p>",
@@ -160,6 +161,7 @@ BOOK = {
 def test_sections_and_the_level_of_chapters_are_chosen(bench: Bench, page_of: MakePage, tmp_path: Path) -> None:
     contents = toc(
         entry("cover.xhtml", "The Harbour"),
+        entry("rights.xhtml", "A note"),
         entry("part.xhtml", "Part One", entry("one.xhtml", "Home"), entry("two.xhtml", "Away")),
         entry("index.xhtml", "Index"),
     )
@@ -171,6 +173,7 @@ def test_sections_and_the_level_of_chapters_are_chosen(bench: Bench, page_of: Ma
     }
     assert [text for text, item in items.items() if item.checkState(0) is Qt.CheckState.Unchecked] == [
         "All rights reserved.",
+        "A note",
         "Index",
     ]
     assert items["Home"].parent() is items["Part One"]
