@@ -190,6 +190,7 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
             fits
             and tokens.ndim == 1
             and tokens.dtype.kind in "iu"
+            and bool((tokens == tokens.astype(np.int32)).all())  # as they are stored
             and num_tokens <= generation.tokens_of_seconds(MAX_SECONDS)
             and 0 <= seconds <= 2 * MAX_SECONDS
             and _is_in_range(mel)

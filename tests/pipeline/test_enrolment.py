@@ -241,6 +241,7 @@ def broken_features(tokens: int, frames: int, bins: int = 80, value: float = 0.0
         broken_features(5, 10) | {"clip_seconds": np.array([np.nan])},
         broken_features(5, 10) | {"clip_seconds": np.array([-1e300])},
         broken_features(5, 10) | {"speech_tokens": np.full(5, 1.5, np.float32)},
+        broken_features(5, 10) | {"speech_tokens": np.full(5, 1 << 62, np.int64)},
         broken_features(5, 10) | {"speech_tokens": np.zeros((5, 3), np.int32)},
         broken_features(5, 10) | {"speech_tokens": np.zeros((), np.int32)},
     ],
