@@ -16,6 +16,7 @@ from studio import paths
 from studio.catalog.installed import DEFAULT_MODEL
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker import protocol
+from studio.worker.server import Server
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM, WORKER = str(ROOT / "studio"), str(ROOT / "studio" / "worker")
@@ -51,7 +52,10 @@ def test_every_class_it_names_exists() -> None:
 
 
 class CallProfile:
-    """Files of the program that threads run while ``is_on``, and the most frames on one stack above the worker's own."""
+    """Files of the program that threads run while ``is_on``, and the most frames on one stack above the worker's own.
+
+    It ends with the first chunk, when the worker sends it: the next one may begin before the client has it.
+    """
 
     def __init__(self) -> None:
         self.is_on = False
@@ -61,6 +65,8 @@ class CallProfile:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         if not self.is_on or event != "call" or not frame.f_code.co_filename.startswith(PROGRAM):
             return
+        if frame.f_code is Server._send.__code__ and isinstance(frame.f_locals["event"], protocol.AudioReady):
+            self.is_on = False
         self.files.add(Path(frame.f_code.co_filename).relative_to(ROOT).as_posix())
         depth, caller = 0, cast("FrameType | None", frame)
         while caller is not None and not caller.f_code.co_filename.startswith(WORKER):
