@@ -4956,6 +4956,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>语音服务的客户端保持连接，但没有发送任何内容。</translation>
     </message>
     <message>
+        <source>A computer with the address {host} cannot join another one.</source>
+        <translation>地址为 {host} 的电脑无法加入其他电脑。</translation>
+    </message>
+    <message>
         <source>A connection can have {number} speeches at once.</source>
         <translation>一个连接最多可同时进行 {number} 段语音。</translation>
     </message>
@@ -5134,6 +5138,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Longer than its slot in the video. Speak &gt; Fit all to slots… shortens takes.</source>
         <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
+    </message>
+    <message>
+        <source>Name its address in the network.</source>
+        <translation>请指定它在网络中的地址。</translation>
     </message>
     <message>
         <source>Name the file: timbre update PROJECT FILE.</source>

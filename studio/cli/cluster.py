@@ -43,6 +43,8 @@ The service has the API of `timbre serve`. “start” writes Ray Serve's deploy
 On an existing Ray cluster, deploy a copy of it: serve run cluster.yaml
 """
 
+_THIS_COMPUTER = "127.0.0.1"
+
 
 def add_parser(commands: Commands) -> None:
     parser = add_command(
@@ -88,8 +90,19 @@ def _add_start(actions: Actions) -> None:
 
 
 def _start(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    is_private = arguments.node_address == _THIS_COMPUTER
+    if is_private and arguments.join:
+        raise CannotServe(
+            "A computer with the address {host} cannot join another one.",
+            remedy="Name its address in the network.",
+            host=_THIS_COMPUTER,
+        )
     with _libraries():
-        from studio.cluster import deployment, node  # noqa: PLC0415 - an optional extra
+        from studio.cluster import node  # noqa: PLC0415 - an optional extra
+
+        if is_private:
+            node.keep_private()
+        from studio.cluster import deployment  # noqa: PLC0415
         from studio.cluster.application import application  # noqa: PLC0415
         from studio.cluster.options import ClusterOptions  # noqa: PLC0415
 
@@ -97,7 +110,7 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
     if arguments.join:
         here(join=arguments.join)
         print_message(f"this computer belongs to the cluster {arguments.join}")
-        _warn_of_ports(arguments.node_address)
+        _warn_of_ports()
         return 0
     engine = engine_options(arguments, None)
     options = ClusterOptions(
@@ -131,17 +144,20 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
     print_message(f"serving {options.model_folder().name} at {url}/v1; “timbre cluster stop” ends it")
     if arguments.token_file is not None:
         print_message(f"the API key is in {arguments.token_file}")
-    _warn_of_ports(arguments.node_address)
+    if not is_private:
+        _warn_of_ports()
     return 0
 
 
 def _status(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     with _libraries():
-        from studio.cluster import deployment, node  # noqa: PLC0415 - an optional extra
+        from studio.cluster import node  # noqa: PLC0415 - an optional extra
 
-    here = node.running_node()
-    if here is None:
-        raise CannotServe("No cluster runs on this computer.", remedy="Start it with “timbre cluster start”.")
+        if (here := node.running_node()) is None:
+            raise CannotServe("No cluster runs on this computer.", remedy="Start it with “timbre cluster start”.")
+        if here.is_private:
+            node.keep_private()
+        from studio.cluster import deployment  # noqa: PLC0415
     state = deployment.cluster_state(here.address)
     if arguments.json:
         print(json.dumps({"address": here.address, "url": here.url, **asdict(state)}))
@@ -157,12 +173,14 @@ def _status(arguments: argparse.Namespace, _command_context: CommandContext) -> 
 
 def _stop(_arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     with _libraries():
-        from studio.cluster import deployment, node  # noqa: PLC0415 - an optional extra
+        from studio.cluster import node  # noqa: PLC0415 - an optional extra
 
-    here = node.running_node()
-    if here is None:
-        print_message("no cluster runs on this computer")
-        return 0
+        if (here := node.running_node()) is None:
+            print_message("no cluster runs on this computer")
+            return 0
+        if here.is_private:
+            node.keep_private()
+        from studio.cluster import deployment  # noqa: PLC0415
     if here.url:
         with contextlib.suppress(CannotServe):  # stop an unresponsive head node too
             deployment.end_service(here.address)
@@ -184,9 +202,7 @@ def _libraries() -> Iterator[None]:
         ) from error
 
 
-def _warn_of_ports(node_address: str | None) -> None:
-    if node_address == "127.0.0.1":  # Ray then listens on this interface only
-        return
+def _warn_of_ports() -> None:
     print_message(
         "note: Ray listens on all interfaces of this computer, whatever its address. Use a private network, or let a "
         "firewall admit only the computers of the cluster."

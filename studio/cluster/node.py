@@ -44,6 +44,8 @@ RAY_ENVIRONMENT = {
     "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",
     "RAY_SERVE_REPLICA_GRPC_MAX_MESSAGE_LENGTH": str(2**31 - 1),
 }
+# Ray's switch for clusters of several computers, which are experimental on Windows and macOS.
+_SEVERAL_COMPUTERS = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 # What `ray start` prints once the node runs.
 _STARTED = "Ray runtime started."
 
@@ -56,12 +58,22 @@ class Node:
         pid, created: The process that ends all others of the node, and its start time.
         address: Host and port of the head node, for other nodes.
         url: URL of the service, empty on nodes other than the head.
+        is_private: Whether Ray listens on this computer only. See :func:`keep_private`.
     """
 
     pid: int
     created: float
     address: str
     url: str = ""
+    is_private: bool = False
+
+
+def keep_private() -> None:
+    """Make Ray listen on 127.0.0.1 only, in this process and its children. Call it before Ray is imported.
+
+    Ray replaces 127.0.0.1 by an address of the network unless clusters of several computers are switched off.
+    """
+    os.environ[_SEVERAL_COMPUTERS] = "0"
 
 
 def start_node(
@@ -74,7 +86,7 @@ def start_node(
 ) -> Node:
     """Start a head node on ``port``, or a node that joins the head node ``join``. Return when it runs.
 
-    ``host`` is the address of this computer for other nodes; with 127.0.0.1, Ray listens on no other interface.
+    ``host`` is the address of this computer for other nodes. 127.0.0.1 needs :func:`keep_private`.
     ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``, and
     ``UnusableSetting`` if other users can read the token of Ray.
     """
@@ -118,7 +130,8 @@ def _start(command: list[str], address: str, *, is_head: bool) -> Node:
             env=RAY_ENVIRONMENT | os.environ | _environment(is_head=is_head),
             start_new_session=True,
         )
-    node = Node(process.pid, psutil.Process(process.pid).create_time(), address)
+    is_private = os.environ.get(_SEVERAL_COMPUTERS) == "0"
+    node = Node(process.pid, psutil.Process(process.pid).create_time(), address, is_private=is_private)
     try:
         _wait_until_started(process, log_path)
     except BaseException:
@@ -139,7 +152,13 @@ def running_node() -> Node | None:
     """Return the node of this computer, or None if none runs."""
     try:
         values = read_json(_state_path())
-        node = Node(int(values["pid"]), float(values["created"]), str(values["address"]), str(values["url"]))
+        node = Node(
+            int(values["pid"]),
+            float(values["created"]),
+            str(values["address"]),
+            str(values["url"]),
+            bool(values.get("is_private")),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return node if _process(node) is not None else None

@@ -64,6 +64,8 @@ class SynthesisRequest:
     quality: Quality = Quality.EXACT
     # For a text that continues another one: the number of sentences and pauses before it. Each has its own seed.
     first_index: int = 0
+    # The number of sentences and pauses at the start of the text that another request has spoken.
+    num_skipped: int = 0
     # Sentences that were spoken before. They are decoded from these tokens, without the language model.
     known_tokens: tuple[KnownTokens, ...] = ()
 
@@ -203,7 +205,7 @@ class SynthesisReport:
     network_seconds: float | None = None
     network: NetworkFigures | None = None  # None locally, and if the other computer does not measure
     quality: FlowQuality = FlowQuality()
-    num_items: int = 1  # sentences and pauses
+    num_items: int = 1  # sentences and pauses; fewer than those of the text if the request was ended early
 
     @property
     def real_time_factor(self) -> float:

@@ -171,6 +171,7 @@ class SpeechStream:
     num_speech_tokens: int = 0
     spoken_text: list[str] = field(default_factory=list)
     spoken_sentences: list[UtteredSentence] = field(default_factory=list)
+    num_items: int = 0  # sentences and pauses that are complete
     _known: deque[SentenceTask] = field(default_factory=deque)
     _num_parts: int = 0
     _reported_start: float | None = None
@@ -178,13 +179,13 @@ class SpeechStream:
 
     def stream(self, parts: Sequence[SentenceTask]) -> Generator[AudioChunk, None, None]:
         """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError``, or any error of a stage."""
-        index = self.options.first_index
+        first = self.options.first_index
         self._known.extend(parts)
-        self._num_parts = index + len(parts)
+        self._num_parts = first + len(parts)
         try:
-            while self._known:
-                yield from self._speak(self._known.popleft(), index)
-                index += 1
+            while self._known and not (self.num_items and self.control.is_stopped_early):
+                yield from self._speak(self._known.popleft(), first + self.num_items)
+                self.num_items += 1
         finally:
             for part in self._known:
                 if part.is_open:

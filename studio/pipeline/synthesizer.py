@@ -215,13 +215,12 @@ class Synthesizer:
                 request.is_streaming,
                 request.first_hop_tokens,
                 request.trims_leading_silence,
-                request.first_index,
+                request.first_index + request.num_skipped,
             )
             speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
             speech_lm = self.stages.speech_lm
-            yield from speech.stream(
-                [sentences.open(index, item) for index, item in enumerate(items, request.first_index)]
-            )
+            parts = [sentences.open(index, item) for index, item in enumerate(items, request.first_index)]
+            yield from speech.stream(parts[request.num_skipped :])
             report = self._report(
                 speech,
                 sentences.mode,
@@ -229,7 +228,7 @@ class Synthesizer:
                 decoding.quality,
             )
             evidence = self._evidence(speech, speech_lm, request.speed) if request.forced_tokens is None else ()
-        return replace(report, odd_lengths=sentences.odd_lengths, evidence=evidence, num_items=len(items))
+        return replace(report, odd_lengths=sentences.odd_lengths, evidence=evidence, num_items=speech.num_items)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""

@@ -167,6 +167,7 @@ class ServedSpeech:
         self.report: SynthesisReport | None = None
         self.hooks = Callbacks(on_start_time=self._on_start_time)  # for the request of the worker
         self._has_forecast = asyncio.Event()
+        self._num_sentences = 0  # and pauses, of the whole text
         self._backend = backend
         self._queue = queue
         self._client = client
@@ -225,16 +226,33 @@ class ServedSpeech:
         self._end_error = error
         self._task.cancel()
 
-    async def run(self, begin: Begin, *, is_continued: bool = False) -> SynthesisReport:
+    async def run(self, begin: Begin, *, is_continued: bool = False, yields: bool = False) -> SynthesisReport:
         """Wait for a slot and run one request of the worker. Return its report. Raise ``StudioError``.
 
-        A request that continues another one waits for those whose clients have not heard anything.
+        A request that continues another one waits for those whose clients have not heard anything. One that ``yields``
+        ends after its current sentence if such a client waits.
         """
         request = ResumableRequest(_RETRY_SECONDS, self._on_restart, compares=False)
         async with self._queue.slot(self._client, is_continued=is_continued):
             if self.times.waited is None:
                 self.times.waited = self.times.now()
-            return await request.run(partial(self._attempt, request, begin))
+            try:
+                return await request.run(partial(self._attempt, request, begin, yields=yields))
+            finally:
+                self._queue.forget_yielding(self)
+
+    async def speak_text(
+        self, request: SynthesisRequest, begin: Callable[[SynthesisRequest], Begin]
+    ) -> SynthesisReport:
+        """Speak a text that is complete, in as many requests as it takes if it has to give up its slot."""
+        speech = ContinuedSpeech(request)
+        while True:
+            rest = speech.rest_of_text()
+            is_continued = rest.first_index + rest.num_skipped > 0
+            speech.add(await self.run(begin(rest), is_continued=is_continued, yields=True))
+            assert speech.report is not None
+            if request.first_index + speech.report.num_items >= self._num_sentences:
+                return speech.report
 
     async def speak_parts(
         self,
@@ -251,8 +269,7 @@ class ServedSpeech:
                 continue
             if not self.times.has_text:
                 self.times = SpeechTimes()
-            begin_part = begin(speech.request_for(part))
-            report = await self.run(begin_part, is_continued=speech.report is not None)
+            report = await self.speak_text(speech.request_for(part), begin)
             speech.add(report)
             self._events.put(SpokenPart(part.text, report))
         assert speech.report is not None
@@ -265,10 +282,13 @@ class ServedSpeech:
             self._has_forecast.set()
             self._events.put(None)
 
-    async def _attempt(self, request: ResumableRequest, begin: Begin) -> SynthesisReport:
+    async def _attempt(self, request: ResumableRequest, begin: Begin, *, yields: bool) -> SynthesisReport:
         try:
             async with begin(self._backend) as handle:
                 async for chunk in handle:
+                    self._num_sentences = chunk.num_sentences
+                    if yields and self._queue.wants_slot(self):
+                        handle.stop_early()
                     if (rest := request.new_part(chunk)) is not None:
                         if self.times.first_audio is None:
                             self.times.first_audio = self.times.now()

@@ -14,13 +14,15 @@ from studio.errors import ServiceStopping, TooManyRequests
 _FIRST_GUESS_SECONDS = 3.0
 _NEW_WEIGHT = 0.2
 _MAX_RETRY_SECONDS = 60
+# A speech that continues takes precedence after this time, so that it ends even if new clients always wait.
+_MAX_GAP_SECONDS = 10.0
 
 
 class FairQueue:
     """Admits up to ``num_slots()`` requests at once. Waiting clients take turns, whatever the number of their requests.
 
-    Requests that continue a speech wait for all others. Used on one event loop. ``limit`` is the maximum number of
-    waiting requests.
+    Requests that continue a speech wait for all others, but not for longer than ``_MAX_GAP_SECONDS``. Used on one event
+    loop. ``limit`` is the maximum number of waiting requests.
     """
 
     def __init__(self, limit: int, num_slots: Callable[[], int]) -> None:
@@ -29,6 +31,7 @@ class FairQueue:
         self._num_slots = num_slots
         self._waiting, self._continued = _Turns(), _Turns()
         self._usual_seconds = _FIRST_GUESS_SECONDS
+        self._yielding: set[object] = set()  # running requests that were asked for their slot
         self._is_closed = False
 
     @property
@@ -65,6 +68,17 @@ class FairQueue:
             if not turn.done():
                 turn.set_exception(ServiceStopping("The service is being stopped."))
 
+    def wants_slot(self, holder: object) -> bool:
+        """Return, once, whether ``holder`` should give up its slot soon: more clients without audio wait than do so."""
+        if holder in self._yielding or self._waiting.count <= len(self._yielding):
+            return False
+        self._yielding.add(holder)
+        return True
+
+    def forget_yielding(self, holder: object) -> None:
+        """Called when ``holder`` gives up its slot."""
+        self._yielding.discard(holder)
+
     @asynccontextmanager
     async def slot(self, client: str, *, is_continued: bool = False) -> AsyncIterator[None]:
         """Wait for the turn of ``client`` and hold a slot. Raise ``TooManyRequests`` at once if the queue is full.
@@ -100,7 +114,12 @@ class FairQueue:
             raise
 
     def _admit(self) -> None:
-        while self.num_running < self._num_slots() and (turn := self._waiting.next() or self._continued.next()):
+        while self.num_running < self._num_slots():
+            is_late = self._continued.longest_wait > _MAX_GAP_SECONDS
+            first, second = (self._continued, self._waiting) if is_late else (self._waiting, self._continued)
+            turn = first.next() or second.next()
+            if turn is None:
+                return
             if not turn.done():
                 self.num_running += 1
                 turn.set_result(None)
@@ -111,14 +130,21 @@ class _Turns:
 
     def __init__(self) -> None:
         self._of_client: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._since: dict[asyncio.Future[None], float] = {}  # in the order of their arrival
 
     @property
     def count(self) -> int:
-        return sum(map(len, self._of_client.values()))
+        return len(self._since)
+
+    @property
+    def longest_wait(self) -> float:
+        """The time since the arrival of the oldest request, in seconds."""
+        return asyncio.get_running_loop().time() - next(iter(self._since.values())) if self._since else 0.0
 
     def add(self, client: str) -> asyncio.Future[None]:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._of_client.setdefault(client, deque()).append(turn)
+        self._since[turn] = asyncio.get_running_loop().time()
         return turn
 
     def next(self) -> asyncio.Future[None] | None:
@@ -127,6 +153,7 @@ class _Turns:
             return None
         client, turns = self._of_client.popitem(last=False)
         turn = turns.popleft()
+        del self._since[turn]
         if turns:
             self._of_client[client] = turns
         return turn
@@ -135,5 +162,6 @@ class _Turns:
         turns = self._of_client.get(client)
         if turns is not None and turn in turns:
             turns.remove(turn)
+            del self._since[turn]
             if not turns:
                 del self._of_client[client]

@@ -77,7 +77,7 @@ class _Connection:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect, OSError, TimeoutError):
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect, OSError):
                 if failure is None:
                     await self._socket.close()
                 else:
@@ -85,12 +85,15 @@ class _Connection:
                     await self._socket.close(_FIRST_CLOSE_CODE + http_status(failure), failure.code)
 
     async def send(self, message: dict[str, object] | bytes) -> None:
-        """Send JSON or audio. Raise ``TimeoutError`` if the client does not read."""
-        async with self._writing, asyncio.timeout(_UNREAD_SECONDS):
-            if isinstance(message, bytes):
-                await self._socket.send_bytes(message)
-            else:
-                await self._socket.send_json(message)
+        """Send JSON or audio. Raise ``WebSocketDisconnect``, and ``TimeoutError`` if the client does not read."""
+        try:
+            async with self._writing, asyncio.timeout(_UNREAD_SECONDS):
+                if isinstance(message, bytes):
+                    await self._socket.send_bytes(message)
+                else:
+                    await self._socket.send_json(message)
+        except RuntimeError as error:  # the connection is closed
+            raise WebSocketDisconnect from error
 
     def end(self, failure: StudioError | None = None) -> None:
         """Close the connection. Later calls have no effect."""
@@ -229,7 +232,7 @@ class _LiveSpeech:
             last = await _Sender(self._connection, self._start, speech, self._service).run()
         except asyncio.CancelledError:
             last = {"type": "cancelled"}
-        except (WebSocketDisconnect, OSError, RuntimeError):  # the client has disconnected or does not read
+        except (WebSocketDisconnect, OSError):  # the client has disconnected or does not read
             self._connection.end()
         except Exception as error:  # noqa: BLE001 - the end of a speech
             self._failure = as_studio_error(error)
@@ -248,7 +251,7 @@ class _LiveSpeech:
         try:
             if last:
                 await self._connection.send(_labelled(last, context_id))
-        except (WebSocketDisconnect, OSError, RuntimeError):
+        except (WebSocketDisconnect, OSError):
             self._connection.end()
         self._connection.forget(context_id, self._failure)
 

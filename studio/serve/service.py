@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from weakref import WeakSet
 
@@ -174,8 +175,7 @@ class SpeechService:
         """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
 
         def speak(speech: ServedSpeech) -> Awaitable[SynthesisReport]:
-            begin = self._synthesis(request, hooks or speech.hooks)
-            return speech.run(begin, is_continued=request.first_index > 0)
+            return speech.speak_text(request, partial(self._synthesis, hooks=hooks or speech.hooks))
 
         return self._serve(client, speak, request.voice, len(request.text))
 

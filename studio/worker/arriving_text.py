@@ -38,8 +38,14 @@ class ContinuedSpeech:
             first_index=0 if before is None else before.num_items,
         )
 
+    def rest_of_text(self) -> SynthesisRequest:
+        """Return the request of the sentences that are missing, if ``request`` has the whole text."""
+        if self.report is None:
+            return self._request
+        return replace(self._request, num_skipped=self.report.num_items, trims_leading_silence=False)
+
     def add(self, report: SynthesisReport) -> None:
-        """Add the report of the part that was requested last."""
+        """Add the report of the request that was returned last."""
         self.report = report if self.report is None else joined_report(self.report, report)
 
 

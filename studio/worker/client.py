@@ -242,6 +242,7 @@ class WorkerClient:
         task.add_done_callback(self._submitting.discard)
         running.when_over(task.cancel)
         running.when_over(partial(self._cancel_in_worker, command.request_id))
+        running.on_stop_early = partial(self._stop_early_in_worker, command.request_id)
         return running
 
     async def _submit(self, running: RequestHandle, command: protocol.Synthesize | protocol.Convert) -> None:
@@ -301,6 +302,10 @@ class WorkerClient:
         if self._connection is None:
             raise self._death(message("before the request"))
         self._connection.send(command)
+
+    def _stop_early_in_worker(self, request_id: int) -> None:
+        if request_id in self._running and self._connection is not None:
+            self._connection.send(protocol.StopEarly(request_id))
 
     def _cancel_in_worker(self, request_id: int) -> None:
         """Cancel a request that has already ended for the client, and kill the worker if it does not react."""

@@ -69,7 +69,8 @@ class LineProcess:
         request_id = next(self._ids)
         is_over = False
         self._send(protocol.Synthesize(request_id, request))
-        control.when_cancelled(lambda: self._cancel(request_id))
+        control.when_cancelled(lambda: self._tell(protocol.Cancel(request_id)))
+        control.when_stopped_early(lambda: self._tell(protocol.StopEarly(request_id)))
         try:
             while True:
                 event = self._receive()
@@ -97,14 +98,14 @@ class LineProcess:
 
     def _drain(self, request_id: int) -> None:
         """End a request whose audio is no longer wanted."""
-        self._cancel(request_id)
+        self._tell(protocol.Cancel(request_id))
         with contextlib.suppress(WorkerDied):
             while isinstance(self._receive(), _ONGOING):
                 pass
 
-    def _cancel(self, request_id: int) -> None:
+    def _tell(self, command: protocol.Cancel | protocol.StopEarly) -> None:
         with contextlib.suppress(WorkerDied):
-            self._send(protocol.Cancel(request_id))
+            self._send(command)
 
     def _send(self, command: protocol.Command) -> None:
         try:

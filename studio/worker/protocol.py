@@ -96,6 +96,10 @@ class Cancel(_RequestMessage):
     """End a running or waiting request. Unknown and finished requests are ignored."""
 
 
+class StopEarly(_RequestMessage):
+    """End a running synthesis after its current sentence. Its report has the number of sentences."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shutdown:
     """Cancel everything, release memory and end the process."""
@@ -103,7 +107,7 @@ class Shutdown:
 
 # Commands that run in the order of their arrival.
 QueuedCommand = Load | PrepareVoice | Synthesize | Convert | ImportStoredVoices | FinishWrites
-RequestCommand = QueuedCommand | NormalizeText | WatchEngines | EngineCommand | Cancel
+RequestCommand = QueuedCommand | NormalizeText | WatchEngines | EngineCommand | Cancel | StopEarly
 Command = RequestCommand | Shutdown
 
 

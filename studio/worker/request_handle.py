@@ -48,6 +48,8 @@ class RequestHandle:
         self._over = asyncio.Event()
         self._error: BaseException | None = None
         self._when_over: list[Callable[[], object]] = []
+        # Called by ``stop_early``; set by the client of a worker that can.
+        self.on_stop_early: Callable[[], None] = lambda: None
 
     @property
     def is_over(self) -> bool:
@@ -56,6 +58,11 @@ class RequestHandle:
     def cancel(self) -> None:
         """End the request at once: no chunk follows. The worker stops within one chunk."""
         self.end()
+
+    def stop_early(self) -> None:
+        """Ask the worker to end after the current sentence. Does nothing on another computer."""
+        if not self.is_over:
+            self.on_stop_early()
 
     async def finished(self) -> SynthesisReport | None:
         """Wait for the end. Return the report, or None if the request was cancelled. Raise ``StudioError``.

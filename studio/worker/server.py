@@ -102,6 +102,9 @@ class Server:
         match command:
             case protocol.Cancel(request_id):
                 self._cancel(request_id)
+            case protocol.StopEarly(request_id):
+                if job := self._jobs.get(request_id):
+                    job.control.stop_early()
             case protocol.NormalizeText(request_id):
                 self._answer_concurrently(request_id, partial(_normalize, command))
             case protocol.WatchEngines(request_id):

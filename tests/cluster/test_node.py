@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from studio.cluster.node import Node, remember, running_node, start_node, stop_node
+from studio.cluster.node import Node, keep_private, remember, running_node, start_node, stop_node
 from studio.errors import CannotServe
 
 # Starts another process, and waits.
@@ -91,6 +91,16 @@ def test_joining_is_tried_again(commands: list[list[str]]) -> None:
 
 def test_a_head_node_that_does_not_start_is_an_error(commands: list[list[str]]) -> None:
     with pytest.raises(CannotServe, match="did not start"):
-        start_node(join=None, host="127.0.0.1")
+        start_node(join=None)
     assert len(commands) == 1
-    assert {"--head", "--no-monitor", "--node-ip-address=127.0.0.1"} <= set(commands[0])
+    assert {"--head", "--no-monitor"} <= set(commands[0])
+
+
+def test_a_cluster_of_one_computer_may_be_private(commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "1")
+    keep_private()
+    commands.append([])  # so that the next process starts
+    assert start_node(join=None, port=6380, host="127.0.0.1").address == "127.0.0.1:6380"
+    found = running_node()
+    assert found is not None
+    assert found.is_private

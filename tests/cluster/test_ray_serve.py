@@ -290,7 +290,7 @@ def foreign_ports(pid: int) -> set[str]:
             found |= {
                 f"{address.ip}:{address.port}"
                 for address in listening
-                if address.ip not in ("127.0.0.1", "::1") or address.port == 10001
+                if address.ip.removeprefix("::ffff:") not in ("127.0.0.1", "::1") or address.port == 10001
             }
     return found
 

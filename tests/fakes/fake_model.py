@@ -1,7 +1,7 @@
 """A small fake model for tests of the worker, the client and the command line.
 
-It returns one chunk for each word: 0.1 s of the constant 0.1 times the position of the word. Some words have special
-effects (see ``_execute``), and so have some folder names (see ``open_fake``).
+It returns one chunk for each word: 0.1 s of the constant 0.1 times the position of the word. A line is a sentence. Some
+words have special effects (see ``_execute``), and so have some folder names (see ``open_fake``).
 """
 
 from __future__ import annotations
@@ -99,10 +99,20 @@ class FakeModel:
         is_fast = (request.preset or "").startswith("speed.")
         is_slow = "drawl" in request.text and sum(each.text == request.text for each in self.requests) > 1
         samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES * (5 if is_slow else 4) // 4
-        yield from self._speak(request.text, control, samples=samples)
+        lines = [line for line in request.text.splitlines() if line.strip()] or [""]
+        index = request.num_skipped
+        while index < len(lines) and not (index > request.num_skipped and control.is_stopped_early):
+            start = len(" ".join(lines[:index]).split())
+            for chunk in self._speak(lines[index], control, start=start, samples=samples):
+                yield replace(
+                    chunk, sentence_index=request.first_index + index, num_sentences=request.first_index + len(lines)
+                )
+            index += 1
+        is_whole = index - request.num_skipped == len(lines)
+        spoken = request.text if is_whole else "\n".join(lines[request.num_skipped : index])
         is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
         odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
-        report = self._report(request.mode, request.text)
+        report = replace(self._report(request.mode, spoken), num_items=index - request.num_skipped)
         return replace(report, odd_lengths=odd, quality=_quality_of(request))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
@@ -126,8 +136,10 @@ class FakeModel:
     def close(self) -> None:
         self.is_closed = True
 
-    def _speak(self, text: str, control: RequestControl, samples: int = CHUNK_SAMPLES) -> Iterator[AudioChunk]:
-        for position, word in enumerate(text.split(), 1):
+    def _speak(
+        self, text: str, control: RequestControl, start: int = 0, samples: int = CHUNK_SAMPLES
+    ) -> Iterator[AudioChunk]:
+        for position, word in enumerate(text.split(), start + 1):
             self._execute(word, control)
             yield AudioChunk(np.full(samples, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
             if position == 1:

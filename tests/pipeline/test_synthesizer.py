@@ -217,6 +217,21 @@ def test_a_text_in_parts_is_spoken_as_continued(synthesizer: Synthesizer, voice:
 
 
 @pytest.mark.slow
+def test_a_text_that_was_ended_early_is_continued(synthesizer: Synthesizer, voice: VoiceReference) -> None:
+    request = short(voice, text="The sea was calm.\n[pause 0.2]\nThe sea was calm.")
+    whole, _ = run(synthesizer.stream(request, control=RequestControl()))
+    control = RequestControl()
+    control.stop_early()
+    first, report = run(synthesizer.stream(request, control=control))
+    assert report.num_items == 1
+    rest, report = run(synthesizer.stream(replace(request, num_skipped=1), control=RequestControl()))
+    assert report.num_items == 2
+    assert rest[-1].num_sentences == 3
+    samples = [np.concatenate([chunk.samples for chunk in chunks]) for chunks in (whole, [*first, *rest])]
+    assert np.array_equal(*samples)
+
+
+@pytest.mark.slow
 def test_a_recording_is_spoken_in_another_voice(
     synthesizer: Synthesizer, voice: VoiceReference, reference: Path
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import pytest
 import running_service
 import soundfile
 from running_service import RunningService
+from websockets.asyncio.client import connect
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.paths import resources
@@ -58,11 +61,16 @@ def samples(file: bytes, number: int) -> np.ndarray:
         return sound.read(number, dtype="int16")
 
 
-def say(path: Path, *options: str) -> np.ndarray:
-    """Return the 16-bit samples that `timbre say` writes to ``path``."""
-    words = ["say", TEXT, "--voice", "Ada", "--seed", "11", "--model", str(MODEL), "-o", str(path), *options]
+def say(path: Path, *options: str, text: str = TEXT) -> np.ndarray:
+    """Return the 16-bit samples that `timbre say` writes to ``path``. Standard input is the text, for ``-``."""
+    words = ["say", text, "--voice", "Ada", "--seed", "11", "--model", str(MODEL), "-o", str(path), *options]
     said = subprocess.run(
-        [sys.executable, "-m", "studio.start", *words], capture_output=True, text=True, check=False, env=os.environ
+        [sys.executable, "-m", "studio.start", *words],
+        input=TEXT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
     )
     assert said.returncode == 0, said.stderr
     return soundfile.read(path, dtype="int16")[0]
@@ -78,6 +86,23 @@ def test_what_is_served_is_what_say_writes(bundled: RunningService, tmp_path: Pa
         assert np.array_equal(np.frombuffer(pcm, "<i2"), said)
     whole = speak(bundled, response_format=format_name, stream_format="json").json()
     assert np.array_equal(samples(base64.b64decode(whole["audio"]), len(said)), said)
+
+
+def test_text_that_arrives_is_what_say_writes(bundled: RunningService, tmp_path: Path) -> None:
+    """Over a WebSocket in small pieces, from standard input, and from there through the service."""
+
+    async def talk() -> bytes:
+        async with connect(f"ws{bundled.url[4:]}/v1/audio/speech/stream") as socket:
+            await socket.send(json.dumps({"type": "start", "voice": "Ada", "seed": 11}))
+            for start in range(0, len(TEXT), 7):
+                await socket.send(json.dumps({"type": "text", "text": TEXT[start : start + 7]}))
+            await socket.send(json.dumps({"type": "end"}))
+            return b"".join([message async for message in socket if isinstance(message, bytes)])
+
+    said = say(tmp_path / "said.wav", text="-")
+    assert len(said) > 2 * RATE
+    assert np.array_equal(np.frombuffer(asyncio.run(talk()), "<i2"), said)
+    assert np.array_equal(say(tmp_path / "there.wav", "--server", bundled.url, text="-"), said)
 
 
 def test_speed_and_style_give_the_same_samples_too(bundled: RunningService, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from studio.errors import TooManyRequests
+from studio.serve import fair_queue
 from studio.serve.fair_queue import FairQueue
 
 
@@ -143,3 +144,41 @@ def test_speech_that_continues_waits_for_clients_without_audio_and_is_never_refu
         assert queue.num_running == 0
 
     asyncio.run(run())
+
+
+def test_a_speech_that_continues_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_queue, "_MAX_GAP_SECONDS", -1.0)
+
+    async def work() -> None:
+        queue = FairQueue(8, lambda: 1)
+        order: list[str] = []
+
+        async def hold(client: str, *, is_continued: bool) -> None:
+            async with queue.slot(client, is_continued=is_continued):
+                order.append(client)
+
+        async with queue.slot("first"):
+            tasks = [asyncio.create_task(hold(name, is_continued=name == "later")) for name in ("new", "later")]
+            await settle()
+        await asyncio.gather(*tasks)
+        assert order == ["later", "new"]
+
+    run(work())
+
+
+def test_no_more_requests_are_asked_for_their_slot_than_clients_wait() -> None:
+    async def work() -> None:
+        queue = FairQueue(8, lambda: 2)
+        one, other = object(), object()
+        async with queue.slot("a"), queue.slot("b"):
+            assert not queue.wants_slot(one)
+            waiting = asyncio.create_task(queue.slot("c").__aenter__())
+            await settle()
+            assert queue.wants_slot(one)
+            assert not queue.wants_slot(one), "it has been asked"
+            assert not queue.wants_slot(other)
+            queue.forget_yielding(one)
+            assert queue.wants_slot(other)
+        await waiting
+
+    run(work())

@@ -10,10 +10,11 @@ import pytest
 import running_service
 from fake_model import CHUNK_SAMPLES
 from running_service import RunningService
+from thread_worker import ThreadWorker
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.paths import resources
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.worker.process import WorkerProcess
 
 pytestmark = pytest.mark.timeout(600)
@@ -43,6 +44,29 @@ def test_a_header_and_a_metric_tell_when_playback_may_begin(service: RunningServ
 def test_speech_that_is_complete_may_be_played_at_once(service: RunningService) -> None:
     json = speak(service, "one", stream_format="json")
     assert json.headers["x-playback-delay"] == "0.00"
+
+
+def test_a_long_text_gives_its_slot_to_a_client_without_audio(service: RunningService) -> None:
+    """After its current sentence, and continues with the next one where it was."""
+    long = "\n".join(f"rest rest rest {number}" for number in range(6))
+    whole = speak(service, long).content
+    began = len(requests_of(service))
+    with ThreadPoolExecutor(1) as pool:
+        talking = pool.submit(speak, service, long)
+        while len(requests_of(service)) == began:
+            time.sleep(0.01)
+        short = speak(service, "one two").content
+        assert not talking.done(), "the short text did not wait for the end of the long one"
+        assert talking.result().content == whole
+    assert len(short) == 4 * CHUNK_SAMPLES
+    sent = requests_of(service)[began:]
+    assert [request.text for request in sent] == [long, "one two", long]
+    assert 0 < sent[-1].num_skipped < 6
+
+
+def requests_of(service: RunningService) -> list[SynthesisRequest]:
+    requests = ThreadWorker.created[-1].server._model.requests  # type: ignore[union-attr]
+    return [request for request in requests if isinstance(request, SynthesisRequest)]
 
 
 @pytest.mark.slow

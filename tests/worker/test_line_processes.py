@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import noise_models
@@ -232,3 +233,14 @@ def test_the_start_of_a_line_in_another_process_is_estimated_from_its_beginning(
     control = RequestControl(on_estimate=estimates.append)
     report_of(process.stream(SynthesisRequest("One.", VOICE), control, waited_seconds=2.0))
     assert estimates == [2.25]
+
+
+def test_a_line_in_another_process_ends_early_after_a_sentence() -> None:
+    process = open_process()
+    control = RequestControl()
+    control.stop_early()
+    request = SynthesisRequest("One two.\nThree.\nFour.", VOICE)
+    first, report = report_of(process.stream(request, control))
+    assert (len(first), report.num_items) == (2, 1)
+    rest, report = report_of(process.stream(replace(request, num_skipped=1), RequestControl()))
+    assert (len(rest), report.num_items) == (2, 2)

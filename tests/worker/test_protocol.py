@@ -36,6 +36,7 @@ MESSAGES = [
     protocol.ImportStoredVoices(8, Path("spk2info.pt"), Path("m"), Path("d")),
     protocol.FinishWrites(14),
     protocol.Cancel(9),
+    protocol.StopEarly(9),
     protocol.NormalizeText(11, "It is 3.", Path("model")),
     protocol.WatchEngines(12),
     protocol.EngineCommand(13, EngineAction.REBUILD, ("flow-plan-0",)),
