@@ -255,9 +255,11 @@ def _blocks_of(sections: Sequence[_Section]) -> tuple[list[Block], int | None]:
         places = sorted({0, *section.entries})
         for at, stop in pairwise([*places, len(section.blocks)]):
             *others, last = section.entries.get(at, [None])
-            found += [Block(entry.title, level=entry.level) for entry in others if entry]
             blocks = section.blocks[at:stop]
             if last is not None:
+                same = [entry for entry in others if entry and _words(entry.title) == _words(last.title)]
+                found += [Block(entry.title, level=entry.level) for entry in others if entry and entry not in same]
+                last = replace(last, level=min(entry.level for entry in (*same, last)))
                 heading, num_read = _heading(last, blocks[:_MAX_TITLE_BLOCKS])
                 found.append(replace(heading, is_matter=any(block.is_matter for block in blocks)))
                 blocks = blocks[num_read:]

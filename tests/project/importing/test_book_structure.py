@@ -78,6 +78,17 @@ def test_parts_and_chapters_keep_their_levels() -> None:
     ]
 
 
+def test_entries_of_one_title_at_one_place_are_one_heading() -> None:
+    contents = toc(entry("one.xhtml", "One", entry("one.xhtml#a", "One"), entry("one.xhtml#b", "Two")))
+    body = '<h1 id="a">One</h1><p>Rain.</p><h2 id="b">Two</h2><p>Snow.</p>'
+    assert outline(epub({"one.xhtml": body}, contents=contents)) == [
+        (C, "One"),
+        (N, "Rain."),
+        (S, "Two"),
+        (N, "Snow."),
+    ]
+
+
 def test_a_book_of_images_has_no_text(tmp_path: Path) -> None:
     path = tmp_path / "a.epub"
     path.write_bytes(epub({"one.xhtml": '<img src="1.jpg"/>'}, contents=toc(entry("one.xhtml", "Start"))))
