@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO, FileIO
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import soundfile
@@ -205,16 +206,7 @@ class AudioWriter:
         self._is_open = True
         self._is_finished = False
         try:
-            self._sound = soundfile.SoundFile(
-                self._file,
-                "w",
-                sample_rate,
-                1,
-                encoding.subtype,
-                format=encoding.file_format,
-                compression_level=encoding.compression_level,
-                bitrate_mode="CONSTANT" if encoding.has_constant_bit_rate else None,
-            )
+            self._sound = open_encoder(self._file, encoding, sample_rate)
             for name in _LIBSNDFILE_TAGS & tags.keys() if not preface else ():
                 setattr(self._sound, name, tags[name])
         except soundfile.LibsndfileError as error:
@@ -323,6 +315,20 @@ class AudioWriter:
             if_full=message("Free some space and try again."),
             if_refused=message("Choose another folder."),
         )
+
+
+def open_encoder(file: Any, encoding: SoundEncoding, sample_rate: int) -> soundfile.SoundFile:
+    """Return libsndfile's encoder of mono audio, which writes to the file object ``file``. Raise ``LibsndfileError``."""
+    return soundfile.SoundFile(
+        file,
+        "w",
+        sample_rate,
+        1,
+        encoding.subtype,
+        format=encoding.file_format,
+        compression_level=encoding.compression_level,
+        bitrate_mode="CONSTANT" if encoding.has_constant_bit_rate else None,
+    )
 
 
 class _ErrorTrackingFile:

@@ -17,6 +17,7 @@ import soundfile
 import soxr
 
 from studio.audio.encoding import FLAC_16, OPUS, WAV_16, SoundEncoding
+from studio.audio.files import open_encoder
 from studio.audio.resampling import Samples
 from studio.errors import BadRequest
 from studio.system.installation import media_hint
@@ -60,16 +61,7 @@ class LibsndfileEncoder:
     ) -> None:
         self.sample_rate = sample_rate
         self._file = _GrowingFile(omits_first_write=omits_first_write)
-        self._sound = soundfile.SoundFile(
-            self._file,
-            "w",
-            sample_rate,
-            1,
-            encoding.subtype,
-            format=encoding.file_format,
-            compression_level=encoding.compression_level,
-            bitrate_mode="CONSTANT" if encoding.has_constant_bit_rate else None,
-        )
+        self._sound = open_encoder(self._file, encoding, sample_rate)
         self._header = header
 
     def encode(self, samples: Samples) -> bytes:
