@@ -63,7 +63,10 @@ async def served_audio(backend: ClusterBackend, text: str) -> np.ndarray:
         "client",
         lambda served: served.run(lambda each: each.synthesize(SynthesisRequest(text, VOICE))),
     )
-    return np.concatenate([chunk.samples async for chunk in speech.chunks()])
+    try:
+        return np.concatenate([chunk.samples async for chunk in speech.chunks()])
+    finally:
+        await speech.cancel()
 
 
 def test_a_line_is_spoken_with_its_report(replicas: LocalReplicas) -> None:
