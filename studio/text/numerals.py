@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -43,6 +43,7 @@ class _Words:
 _MAX_DIGITS = 15  # longer numbers are read digit by digit
 
 
+@lru_cache(maxsize=4096)
 def _say(number: str, code: str, **options: object) -> str:
     spoken = str(_num2words()(int(number), lang=code, **options))
     return spoken[:-1] + "é" if code == "it" and spoken.endswith("tre") and len(spoken) > len("tre") else spoken
