@@ -95,6 +95,18 @@ PAUSE_AFTER_SECONDS = NumberSetting(
     step=0.1,
     unit="s",
 )
+DAY_FIRST = "day-first"
+DATE_ORDER = ChoiceSetting(
+    key="date-order",
+    page=Page.SCRIPT,
+    title="Dates in English",
+    help="How 3/4/2024 is read. A number above 12 is a day in either order. New takes only.",
+    default="month-first",
+    options=(
+        Option("month-first", "Month first: March 4th"),
+        Option(DAY_FIRST, "Day first: the 3rd of April"),
+    ),
+)
 AUTOSAVE_MINUTES = IntSetting(
     key="autosave-minutes",
     page=Page.SCRIPT,

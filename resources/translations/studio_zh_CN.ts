@@ -839,6 +839,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>备注</translation>
     </message>
     <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
         <source>Columns</source>
         <translation>列</translation>
     </message>
@@ -9977,6 +9981,18 @@ Drop a recording here to create a voice.</source>
         <translation>自动生成的噪声</translation>
     </message>
     <message>
+        <source>Dates in English</source>
+        <translation>英语日期</translation>
+    </message>
+    <message>
+        <source>Day first: the 3rd of April</source>
+        <translation>先日后月：the 3rd of April</translation>
+    </message>
+    <message>
+        <source>How 3/4/2024 is read. A number above 12 is a day in either order. New takes only.</source>
+        <translation>3/4/2024 的读法。大于 12 的数总是日。仅对新版本有效。</translation>
+    </message>
+    <message>
         <source>How easily a take is marked. Strict finds smaller problems, but marks more good takes.</source>
         <translation>标记的严格程度。“严格”能发现更小的问题，但也会标记更多正常的版本。</translation>
     </message>
@@ -10031,6 +10047,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>ModelScope</source>
         <translation>ModelScope</translation>
+    </message>
+    <message>
+        <source>Month first: March 4th</source>
+        <translation>先月后日：March 4th</translation>
     </message>
     <message>
         <source>Normal</source>

@@ -173,9 +173,9 @@ class WorkerBridge(QObject):
         """Return how many workers of this model have ended unexpectedly."""
         return 0 if self._client is None else await self._client.num_lost_workers()
 
-    async def spell_out(self, text: str) -> str:
+    async def spell_out(self, text: str, language: str = "") -> str:
         """Return ``text`` as the model receives it. Does not load the model."""
-        return await self._open_client().spell_out(text)
+        return await self._open_client().spell_out(text, language)
 
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
         """Run an engine command for the candidates with ``keys``, by default for all.

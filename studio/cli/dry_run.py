@@ -12,14 +12,14 @@ from studio.worker.normalization import SpokenSentence, spoken_sentences
 
 
 def sentences_of_texts(
-    texts: Iterable[str], folder: Path, *, normalize: bool = True, language: str = ""
+    texts: Iterable[tuple[str, str]], folder: Path, *, normalize: bool = True
 ) -> list[SpokenSentence]:
-    """Return the sentences of all ``texts``. Texts without words have none.
+    """Return the sentences of all ``texts``, which have language tags. Texts without words have none.
 
     If ``folder`` has no model, because it is on another computer, the tags are those of Fun-CosyVoice3.
     """
     found: list[SpokenSentence] = []
-    for text in texts:
+    for text, language in texts:
         try:
             found += spoken_sentences(text, folder, normalize=normalize, language=language)
         except NothingToSpeak:
@@ -36,6 +36,8 @@ def print_sentences(sentences: Iterable[SpokenSentence], *, is_json: bool) -> No
         print(f"spoken: {sentence.spoken}")
         for change in sentence.changes:
             print(f"  {change.before or '(nothing)'} → {change.after or '(nothing)'}  [{change.subject}]")
+        if sentence.pause_after_seconds:
+            print(f"pause: {sentence.pause_after_seconds:g} s")
 
 
 def sentences_json(sentences: Iterable[SpokenSentence]) -> dict[str, Any]:
@@ -49,6 +51,7 @@ def sentences_json(sentences: Iterable[SpokenSentence]) -> dict[str, Any]:
                     {"from": change.before, "to": change.after, "rule": change.subject} for change in sentence.changes
                 ],
             }
+            | ({"pause_after_seconds": sentence.pause_after_seconds} if sentence.pause_after_seconds else {})
             for sentence in sentences
         ]
     }

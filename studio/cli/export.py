@@ -17,7 +17,7 @@ from studio.cli.dry_run import print_sentences, sentences_json, sentences_of_tex
 from studio.cli.dubbing import fit_speech, fit_takes, retake_warnings, time_warnings, times_as_json
 from studio.cli.export_options import add_export_options, book_details, chosen_settings, fit_options, resolve_output
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script
-from studio.cli.options import Commands, add_command, engine_options, speaking_place
+from studio.cli.options import Commands, add_command, add_language_option, engine_options, speaking_place
 from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.cli.speaking import (
     IMPLAUSIBLE_LENGTH,
@@ -76,7 +76,7 @@ purposes:
 {_PURPOSES}
 
 Scripts: {", ".join(READABLE_SUFFIXES)}. A table may have the columns text, character, voice, style,
-file name, speed, pause and note; --column names others. Lines of a project that have a take are exported from it.
+file name, speed, pause, language and note; --column names others. Lines of a project that have a take are exported from it.
 
 --check also checks the takes of a project that were not checked, but does not speak them again or change the project.
 
@@ -97,6 +97,7 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
     add_export_options(parser)
+    add_language_option(parser)
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -150,7 +151,10 @@ async def _export(
     found = forecast(plan)
     _print_findings([*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken))])
     if arguments.dry_run:
-        texts = [requests[item.key].text if item.key in requests else item.text for item in items]
+        texts = [
+            (request.text, request.language) if (request := requests.get(item.key)) is not None else (item.text, "")
+            for item in items
+        ]
         sentences = await asyncio.to_thread(sentences_of_texts, texts, folder)
         _print_forecast(found, plan, sentences, is_json=arguments.json)
         return

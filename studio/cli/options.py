@@ -23,6 +23,8 @@ from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.remote.address import ServerAddress, normalized_url
 from studio.settings import (
+    DATE_ORDER,
+    DAY_FIRST,
     DEVICE,
     FLOW_PRECISION,
     KEEPS_LEADING_SILENCE,
@@ -33,7 +35,7 @@ from studio.settings import (
     STREAMS_APPROXIMATELY,
 )
 from studio.settings_store import Settings
-from studio.text.language import Language, parse_language
+from studio.text.language import Language, tag_named
 from studio.voices.library import Voice, VoiceLibrary
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -327,11 +329,17 @@ def add_language_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def language_tag(tag: str) -> str:
-    if parse_language(tag)[0] is None:
+def language_tag(name: str) -> str:
+    tag = tag_named(name)
+    if tag is None:
         known = ", ".join(language.value for language in Language)
-        raise argparse.ArgumentTypeError(f"{tag} is not one of {known}, with or without a region")
+        raise argparse.ArgumentTypeError(f"{name} is not one of {known}, with or without a region")
     return tag
+
+
+def days_first() -> bool:
+    """Return whether English dates such as 3/4/2024 begin with the day, by the setting."""
+    return Settings()[DATE_ORDER] == DAY_FIRST
 
 
 def add_whole_option(parser: argparse.ArgumentParser) -> None:

@@ -28,6 +28,7 @@ from studio.cli.options import (
     add_voice_options,
     add_whole_option,
     chosen_quality,
+    days_first,
     keeps_leading_silence,
     speaking_place,
     voice_reference,
@@ -37,6 +38,7 @@ from studio.errors import NothingToSpeak
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 from studio.project.importing.text_file import read_text
+from studio.text.language import tag_of_line
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -102,12 +104,11 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     text = _written_text(arguments)
     folder, command_context = speaking_place(arguments, command_context)
+    language = tag_of_line(text, tag=arguments.language or "", day_first=days_first())
     if arguments.dry_run:
         from studio.cli.dry_run import print_sentences, sentences_of_texts  # noqa: PLC0415 - speech does not need it
 
-        sentences = sentences_of_texts(
-            [text], folder, normalize=not arguments.as_written, language=arguments.language or ""
-        )
+        sentences = sentences_of_texts([(text, language)], folder, normalize=not arguments.as_written)
         print_sentences(sentences, is_json=arguments.json)
         return 0
     voice = voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder)
@@ -120,7 +121,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         seed=arguments.seed,
         is_streaming=not arguments.whole,
         text_is_normalized=arguments.as_written,
-        language=arguments.language or "",
+        language=language,
         sampling=_sampling(arguments),
         first_hop_tokens=arguments.first_hop,
         trims_leading_silence=not keeps_leading_silence(arguments),

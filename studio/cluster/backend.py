@@ -95,8 +95,8 @@ class ClusterBackend:
         assert isinstance(event, protocol.VoiceReady)
         return event.summary
 
-    async def spell_out(self, text: str) -> str:
-        event = await self._call(SentRequest(protocol.NormalizeText(_ANY_ID, text, Path())))
+    async def spell_out(self, text: str, language: str = "") -> str:
+        event = await self._call(SentRequest(protocol.NormalizeText(_ANY_ID, text, Path(), language)))
         assert isinstance(event, protocol.NormalizedText)
         return event.text
 

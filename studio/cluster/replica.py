@@ -61,8 +61,8 @@ class Replica:
             clip = Path() if sent.clip is None else await load_voice(sent.clip)
             source = None if sent.source is None else await self.file(sent.source)
             match sent.command:
-                case protocol.NormalizeText(_, text):
-                    yield protocol.NormalizedText(_ANY_ID, await self._client.spell_out(text))
+                case protocol.NormalizeText(_, text, _, language):
+                    yield protocol.NormalizedText(_ANY_ID, await self._client.spell_out(text, language))
                 case protocol.PrepareVoice(_, voice):
                     yield protocol.VoiceReady(_ANY_ID, await self._client.prepare_voice(replace(voice, clip=clip)))
                 case command:

@@ -94,8 +94,9 @@ def request_cache_key(request: SynthesisRequest, model_folder: Path, options: En
     # Keys made before these fields existed remain valid.
     if (quality := values.pop("quality")) is not Quality.EXACT:
         values["quality"] = quality.value
-    if not values["known_tokens"]:
-        del values["known_tokens"]
+    for name in ("known_tokens", "language"):
+        if not values[name]:
+            del values[name]
     run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
     run["idle_release_seconds"] = None  # an option of earlier versions, whose keys remain valid
     model = [

@@ -79,6 +79,7 @@ class LineRetries:
             samples=spoken.waveform.samples,
             sample_rate=spoken.waveform.sample_rate,
             text=spoken.request.text,
+            language=spoken.request.language,
             evidence=spoken.report.evidence,
             prompt_clip=spoken.request.voice.clip,
             model_folder=self._model_folder,

@@ -28,6 +28,7 @@ def check_request(
         samples=project.recording_of(take.id),
         sample_rate=take.sample_rate,
         text=take.parameters.text,
+        language=take.parameters.language,
         evidence=project.evidence_of(take.id),
         prompt_clip=prompt_clip,
         model_folder=model_folder,

@@ -45,6 +45,7 @@ def fingerprint(line: Line, dictionary: PronunciationDictionary) -> str:
         line.style.instruct or None,
         float(line.speed),
         sampling,
+        *([line.language] if line.language else ()),  # so that hashes of earlier versions remain valid
     ]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:_KEY_LETTERS]
 

@@ -115,6 +115,7 @@ class Line:
         fade_in_seconds, fade_out_seconds: The lengths of the fades at the start and at the end.
         columns: The cells of the imported table, by column name.
         origin: The row of the imported file, or None for a line that was written here.
+        language: The language tag of the text, such as ``de`` or ``en-GB``; empty to detect it.
     """
 
     id: str
@@ -139,6 +140,7 @@ class Line:
     columns: Mapping[str, str] = field(default_factory=dict)
     quality: Quality | None = None
     origin: LineOrigin | None = None
+    language: str = ""
 
     def __post_init__(self) -> None:
         _require(_SPEED, self.speed, MIN_SPEED, MAX_SPEED)

@@ -47,7 +47,7 @@ _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _LINE_DETAILS = frozenset(
     (
         "character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds",
-        "columns", "quality", "origin",
+        "columns", "quality", "origin", "language",
     )
 )  # fmt: skip
 # ``asdict`` of a whole line would copy every value, which takes most of the time of a large import.
@@ -71,6 +71,7 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
         columns=dict(line.columns) or None,
         quality=line.quality and line.quality.value,
         origin=None if line.origin is None else _origin_values(line, line.origin),
+        language=line.language or None,
     )
     return row
 
@@ -136,6 +137,7 @@ def _imported_from(fields: Fields, details: Fields) -> dict[str, Any]:
         "is_spoken": details.truth("is_spoken", default=True),
         "note": details.text("note"),
         "slot": _slot_from(details),
+        "language": details.text("language"),
     }
 
 
@@ -318,6 +320,7 @@ def _parameters_from(fields: Fields) -> TakeParameters:
         model_name=fields.text("model_name"),
         model_key=fields.text("model_key"),
         voice_key=fields.text("voice_key"),
+        language=fields.text("language"),
         spoken_text=fields.text("spoken_text"),
         style=LineStyle() if style is None else _style_from(style),
         omitted_style=fields.optional_text("omitted_style"),

@@ -20,6 +20,7 @@ from studio.project.dictionary import PronunciationDictionary
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineStyle
 from studio.project.takes import Take, TakeParameters
+from studio.text.language import tag_of_line
 from studio.text.styles import Styles
 
 # Generations whose models were trained on the phones of ``studio.text.tags.PHONES``.
@@ -30,6 +31,11 @@ _RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "num2words")
 def request_text(line: Line, dictionary: PronunciationDictionary, generation: str) -> str:
     """Return the text of ``line`` with the dictionary applied. ``generation`` is ``EngineDescription.generation``."""
     return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
+
+
+def language_tag(line: Line, script_language: str, *, day_first: bool) -> str:
+    """Return the tag of the language in which ``line`` is read. ``day_first`` is as in ``tag_of_line``."""
+    return tag_of_line(line.text, tag=line.language, script=script_language, day_first=day_first)
 
 
 def supported_style(style: LineStyle, styles: Styles) -> LineStyle:
@@ -48,11 +54,13 @@ def synthesis_request(
     keeps_leading_silence: bool = False,
     styles: Styles | None = None,
     quality: Quality = Quality.EXACT,
+    language: str = "",
 ) -> SynthesisRequest:
     """Return the request for ``line``. ``seed`` is the seed of the line or, if it has none, a random one.
 
     Lines without their own quality get ``quality``. If ``is_played``, the audio is played during synthesis. If the
     model's ``styles`` are known and lack the preset of the line, the line is spoken in the default style.
+    ``language`` is the result of ``language_tag``.
     """
     style = line.style if styles is None else supported_style(line.style, styles)
     return SynthesisRequest(
@@ -66,6 +74,7 @@ def synthesis_request(
         is_played=is_played,
         trims_leading_silence=not keeps_leading_silence,
         quality=line.quality or quality,
+        language=language,
     )
 
 
@@ -81,6 +90,7 @@ def final_request(
     parameters = draft.parameters
     return SynthesisRequest(
         text=parameters.text,
+        language=parameters.language,
         voice=voice,
         instruct=parameters.style.instruct or None,
         preset=parameters.style.preset or None,
@@ -114,6 +124,7 @@ def take_parameters(
         omitted = line.style.preset if style != line.style else None
     return TakeParameters(
         text=request.source.name if isinstance(request, ConversionRequest) else request.text,
+        language="" if isinstance(request, ConversionRequest) else request.language,
         seed=request.seed,
         line_fingerprint=fingerprint(line, dictionary) if draft is None else draft.parameters.line_fingerprint,
         mode=(Mode.CONVERSION if isinstance(request, ConversionRequest) else request.mode).value,

@@ -13,6 +13,7 @@ from studio.project.details import ProjectDetails
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
 from studio.project.takes import Take
+from studio.text.language import language_of_script
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Script:
 
     def takes_of(self, line_id: str) -> tuple[Take, ...]:
         return self.takes.get(line_id, ())
+
+    @cached_property
+    def language(self) -> str:
+        """The code of the language of most lines, or empty."""
+        return language_of_script(line.text for line in self.lines)
 
     # Successive scripts share the objects of unchanged lines and takes.
 

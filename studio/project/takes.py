@@ -20,6 +20,7 @@ class TakeParameters:
 
     Attributes:
         text: The text of the request.
+        language: The language tag of the request; empty if it was detected from the text.
         line_fingerprint: The ``fingerprint`` of the line at that time.
         model_key: Identifies the weights (``EngineDescription.weights_key``), or empty.
         voice_key: Identifies the voice (``fingerprint.voice_key``), or empty.
@@ -42,6 +43,7 @@ class TakeParameters:
     model_name: str
     model_key: str
     voice_key: str = ""
+    language: str = ""
     spoken_text: str = ""
     style: LineStyle = LineStyle()
     omitted_style: str | None = None

@@ -47,7 +47,7 @@ class OpenAiWorker(OtherWorker):
     async def _prepare_voice(self, voice: VoiceReference) -> VoiceSummary:
         return VoiceSummary(voice.name, 0.0, 0, 0)
 
-    async def _spell_out(self, text: str) -> str:
+    async def _spell_out(self, text: str, language: str) -> str:  # noqa: ARG002 - the server reads the text
         return text
 
     def _mode(self, request: SynthesisRequest) -> Mode:

@@ -81,8 +81,8 @@ class OtherWorker(ServerWorker):
                 return protocol.Finished(request_id, speech.report(self._mode(request)))
             case protocol.PrepareVoice(request_id, voice):
                 return protocol.VoiceReady(request_id, await self._prepare_voice(voice))
-            case protocol.NormalizeText(request_id, written):
-                return protocol.NormalizedText(request_id, await self._spell_out(written))
+            case protocol.NormalizeText(request_id, written, _, language):
+                return protocol.NormalizedText(request_id, await self._spell_out(written, language))
         raise self._impossible()
 
     @abstractmethod
@@ -97,7 +97,7 @@ class OtherWorker(ServerWorker):
     async def _prepare_voice(self, voice: VoiceReference) -> VoiceSummary: ...
 
     @abstractmethod
-    async def _spell_out(self, text: str) -> str: ...
+    async def _spell_out(self, text: str, language: str) -> str: ...
 
     @abstractmethod
     def _mode(self, request: SynthesisRequest) -> Mode: ...

@@ -63,8 +63,8 @@ class RemoteWorker(ServerWorker):
                     return {"data": {"options": options}, "files": {"file": file}}
 
                 return await self._stream_with_voice(request_id, conversion.voice, wire.CONVERSION_PATH, converted)
-            case protocol.NormalizeText(request_id, written):
-                answer = await self._ask("POST", wire.SPELLING_PATH, json={"text": written})
+            case protocol.NormalizeText(request_id, written, _, language):
+                answer = await self._ask("POST", wire.SPELLING_PATH, json={"text": written, "language": language})
                 return protocol.NormalizedText(request_id, str(answer["text"]))
         raise NotOnServer(
             "This is not possible while another computer runs the model.",

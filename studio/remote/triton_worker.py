@@ -90,8 +90,13 @@ class TritonWorker(OtherWorker):
     async def _speak(self, request: SynthesisRequest, speech: OtherSpeech) -> None:
         if request.preset is not None or request.instruct is not None:
             raise self._impossible()
-        normalize, is_continued = not request.text_is_normalized, request.first_index > 0
-        items = await asyncio.to_thread(self._items, request.text, normalize=normalize, is_continued=is_continued)
+        items = await asyncio.to_thread(
+            self._items,
+            request.text,
+            normalize=not request.text_is_normalized,
+            is_continued=request.first_index > 0,
+            language=request.language,
+        )
         prompt = await asyncio.to_thread(self._prompt, request.voice)
         stretch = TimeStretch(request.speed, SAMPLE_RATE)
         for index, item in enumerate(items):
@@ -128,8 +133,8 @@ class TritonWorker(OtherWorker):
         reference, _ = await asyncio.to_thread(self._prompt, voice)
         return VoiceSummary(voice.name, reference.size / REFERENCE_RATE, 0, 0)
 
-    async def _spell_out(self, text: str) -> str:
-        items = await asyncio.to_thread(self._items, text, normalize=True)
+    async def _spell_out(self, text: str, language: str) -> str:
+        items = await asyncio.to_thread(self._items, text, normalize=True, language=language)
         return "".join(item.spoken if isinstance(item, Sentence) else item.written for item in items).strip()
 
     def _mode(self, request: SynthesisRequest) -> Mode:
@@ -146,9 +151,16 @@ class TritonWorker(OtherWorker):
     def _form(self) -> PromptForm:
         return (COSYVOICE3 if "3" in self._server.model else COSYVOICE2).text
 
-    def _items(self, text: str, *, normalize: bool, is_continued: bool = False) -> list[Sentence | Pause]:
+    def _items(
+        self, text: str, *, normalize: bool, is_continued: bool = False, language: str = ""
+    ) -> list[Sentence | Pause]:
         return prepare_text(
-            text, form=self._form, tokenizer=ApproximateTokenizer(), normalize=normalize, is_continued=is_continued
+            text,
+            form=self._form,
+            tokenizer=ApproximateTokenizer(),
+            normalize=normalize,
+            is_continued=is_continued,
+            language=language,
         )
 
     def _prompt(self, voice: VoiceReference) -> tuple[Samples, str]:

@@ -27,7 +27,7 @@ from studio.serve.errors import invalid_field
 from studio.serve.event_stream import EventStream, Put
 from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
-from studio.serve.schemas import MAX_INPUT, Name, Seed, Speed
+from studio.serve.schemas import MAX_INPUT, LanguageTag, Name, Seed, Speed
 from studio.serve.service import SpeechService
 from studio.worker import protocol
 from studio.worker.request_handle import Callbacks, StartTime
@@ -71,13 +71,13 @@ class EngineSpeechBody(BaseModel):
     seed: Seed = 0
     is_streaming: bool = True
     text_is_normalized: bool = False
+    language: LanguageTag = ""
     sampling: SamplingBody | None = None
     first_hop_tokens: int | None = Field(None, ge=1, le=1_000)
     is_played: bool = True
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
     first_index: int = Field(0, ge=0, le=_MAX_SENTENCES)
-    language: Name = ""
     known_tokens: list[KnownTokensBody] = Field([], max_length=_MAX_SENTENCES)
 
     def request(self, voice: VoiceReference) -> SynthesisRequest:
@@ -99,6 +99,7 @@ class EngineConversionBody(BaseModel):
 
 class SpellingBody(BaseModel):
     text: str = Field(max_length=MAX_INPUT)
+    language: LanguageTag = ""
 
 
 class EngineApi:
@@ -173,7 +174,7 @@ class EngineApi:
 
     async def spelling(self, body: SpellingBody) -> dict[str, str]:
         """Return a text with numbers and signs in words, as the model receives it."""
-        return {"text": await self._service.spell_out(body.text)}
+        return {"text": await self._service.spell_out(body.text, body.language)}
 
     async def _reference(self, body: VoiceBody) -> VoiceReference:
         return VoiceReference(await asyncio.to_thread(self._voices.find, body.sha256), body.transcript, body.name)

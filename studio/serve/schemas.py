@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
+from studio.text.language import Language, tag_named
 
 MAX_INPUT = 20_000  # characters, some 25 minutes of speech
 MAX_PAUSE_SECONDS = 300.0  # between pieces of a text that arrives
@@ -15,6 +16,16 @@ _MAX_NAME = 200
 FormatName = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
 StreamFormat = Literal["audio", "sse", "json"]
 Name = Annotated[str, StringConstraints(max_length=_MAX_NAME)]
+
+
+def _language_tag(value: str) -> str:
+    tag = tag_named(value)
+    if tag is None:
+        raise ValueError(f"language must be one of {', '.join(language.value for language in Language)}")
+    return tag
+
+
+LanguageTag = Annotated[str, StringConstraints(max_length=35), AfterValidator(_language_tag)]
 Speed = Annotated[float, Field(ge=MIN_SPEED, le=MAX_SPEED)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 SampleRate = Annotated[int, Field(ge=8_000, le=48_000)]
@@ -37,6 +48,9 @@ class SpeechOptionsBody(BaseModel):
         None, max_length=2_000, description="How to speak: an instruction, or the name of a style of the model."
     )
     preset: Name | None = Field(None, description="Id of a style, such as emotion.happy.")
+    language: LanguageTag = Field(
+        "", description="Language of the text, such as de or en-GB, for numbers and dates; empty: detected."
+    )
     speed: Speed = 1.0
     seed: Seed = Field(0, description="The same seed and text give the same audio.")
     quality: Quality | None = Field(

@@ -151,6 +151,7 @@ class SpeechService:
             preset=preset,
             speed=body.speed,
             seed=body.seed,
+            language=body.language,
             trims_leading_silence=True,
             quality=body.quality or self.options.default_quality,
         )
@@ -203,13 +204,17 @@ class SpeechService:
     def voice_added(self, voice: Voice) -> None:
         """Called after a client has added ``voice``."""
 
-    async def spell_out(self, text: str) -> str:
+    async def spell_out(self, text: str, language: str = "") -> str:
         """Return ``text`` as the model receives it. Raise ``StudioError``."""
-        return await self._backend.spell_out(text)
+        return await self._backend.spell_out(text, language)
 
     def requested_words(self, body: SpeechOptionsBody) -> RequestedWords | None:
         """Return the collector of word times for a request, or None if the request wants none."""
-        return RequestedWords(self._aligner, speed=body.speed) if body.timestamp_granularities else None
+        return (
+            RequestedWords(self._aligner, speed=body.speed, language=body.language)
+            if body.timestamp_granularities
+            else None
+        )
 
     def count_end(self, speech: ServedSpeech | None, error: StudioError | None) -> None:
         """Count a request that has ended: failed with ``error``, finished with a report, otherwise cancelled."""

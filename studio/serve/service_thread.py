@@ -174,8 +174,8 @@ class _ForeignBackend:
 
         return await self._call(lambda backend: backend.prepare_voice(voice, on_progress=report))
 
-    async def spell_out(self, text: str) -> str:
-        return await self._call(lambda backend: backend.spell_out(text))
+    async def spell_out(self, text: str, language: str = "") -> str:
+        return await self._call(lambda backend: backend.spell_out(text, language))
 
     async def _call(self, call: Callable[[SpeechBackend], Awaitable[_T]]) -> _T:
         async def run() -> _T:

@@ -65,9 +65,10 @@ class WordAligner:
 class RequestedWords:
     """Word times for one request. ``add`` collects its audio."""
 
-    def __init__(self, aligner: WordAligner, *, speed: float) -> None:
+    def __init__(self, aligner: WordAligner, *, speed: float, language: str = "") -> None:
         aligner.open()
         self._aligner = aligner
+        self._language = language
         self._speed = speed
         self._samples: list[Samples] = []
 
@@ -81,6 +82,7 @@ class RequestedWords:
                 samples=np.concatenate([np.zeros(0, np.float32), *self._samples]),
                 sample_rate=report.sample_rate,
                 text=text,
+                language=self._language,
                 evidence=report.evidence,
                 speed=self._speed,
             )

@@ -18,7 +18,7 @@ import regex
 
 from studio.errors import StyleNotSupported
 from studio.text.cleaning import clean
-from studio.text.language import Language, detect_language, is_english_inset
+from studio.text.language import Language, detect_language, is_english_inset, parse_language
 from studio.text.normalize import normalize
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.split import PHONE, Layout, cut_points
@@ -55,7 +55,7 @@ def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
     start = 0
     for end in [*cut_points(masked, main), len(masked)]:
         if end > start:
-            units += _clause_units(masked[start:end], start, main)
+            units += _clause_units(masked[start:end], start, main, day_first=parse_language(language)[1])
             start = end
     return tuple(SpokenUnit(unit.text, cleaned.origins[unit.start], cleaned.origins[unit.end]) for unit in units)
 
@@ -66,11 +66,8 @@ def heard_text(text: str) -> str:
 
 
 def choose_language(tag: str, text: str) -> Language:
-    """Return the language with this tag; Cantonese is written like Chinese. An unknown or empty tag is detected."""
-    plain = tag.casefold().partition("-")[0]
-    plain = "zh" if plain == "yue" else plain
-    known = {language.value: language for language in Language}
-    return known[plain] if plain in known else detect_language(text)
+    """Return the language with this tag. An unknown or empty tag is detected."""
+    return parse_language(tag)[0] or detect_language(text)
 
 
 def is_character(unit: str) -> bool:
@@ -92,7 +89,7 @@ def _masked(text: str) -> str:
     return regex.sub(r"\p{Co}", lambda match: match[0] if match[0] == PHONE else " ", masked)
 
 
-def _clause_units(clause: str, offset: int, main: Language) -> Iterator[SpokenUnit]:
+def _clause_units(clause: str, offset: int, main: Language, *, day_first: bool) -> Iterator[SpokenUnit]:
     language = Language.ENGLISH if main is Language.CHINESE and is_english_inset(clause) else main
     written = list(_written_units(clause, offset))
     if not any(not letter.isalpha() and not letter.isspace() for letter in clause) and not _HAN.search(clause):
@@ -102,7 +99,9 @@ def _clause_units(clause: str, offset: int, main: Language) -> Iterator[SpokenUn
     spoken = [
         unit
         for part in regex.split(rf"({PHONE}+)", clause)
-        for unit in _written_units(part if part.startswith(PHONE) else normalize(part, language).text, 0)
+        for unit in _written_units(
+            part if part.startswith(PHONE) else normalize(part, language, day_first=day_first).text, 0
+        )
     ]
     yield from _placed(spoken, written, offset, offset + len(clause))
 

@@ -40,6 +40,11 @@ _INLINE_TAGS = (
     "u unk v var video w wbr"
 )
 _SILENT_ELEMENTS = "script style head svg math template noscript"
+# Markup within which text is not cut while it arrives: all of it is needed to read it. It may still be open at the end.
+MARKUP = regex.compile(
+    rf"(?is)<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<({'|'.join(_SILENT_ELEMENTS.split())}|sub|say-as)\b.*?(?:</\1\s*>|\Z)"
+    r"|<(?:[\p{L}/!?|]|\Z)[^<>\n]*(?:>|\Z)|\[[^\[\]\n]{1,200}(?:\Z|\](?:\Z|\([^()\n]*(?:\)|\Z)))|&[#\w]{0,31}(?:;|\Z)"
+)
 _ATTRIBUTES = r"""(?:\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))+"""
 _STRENGTHS = {"x-weak": 0.1, "weak": 0.25, "medium": 0.5, "strong": 0.75, "x-strong": 1.0}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

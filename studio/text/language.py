@@ -8,7 +8,7 @@ character as Chinese, which reads the years of an English article in Chinese bec
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 
 import regex
@@ -32,6 +32,18 @@ class Language(Enum):
         return self in (Language.CHINESE, Language.JAPANESE)
 
 
+_NAMES = {
+    "zh": "chinese mandarin cantonese 中文 汉语 普通话 国语 粤语", "en": "english 英语 英文", "ja": "japanese 日语 日文",
+    "ko": "korean 韩语 韩文", "ru": "russian 俄语 俄文", "de": "german deutsch 德语 德文", "fr": "french français 法语 法文",
+    "es": "spanish español 西班牙语", "it": "italian italiano 意大利语", "": "auto automatic detect 自动",
+}  # fmt: skip
+_TAGS_OF_NAMES = {name: code for code, names in _NAMES.items() for name in names.split(" ")} | {
+    "jp": "ja",
+    "kr": "ko",
+    "cn": "zh",
+}
+_LETTER = regex.compile(r"\p{L}")
+_MAYBE_DATE = regex.compile(r"\d[/.-]\d")
 _HAN = regex.compile(r"\p{Han}")
 _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _HANGUL = regex.compile(r"\p{Hangul}")
@@ -109,11 +121,50 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
 def parse_language(tag: str) -> tuple[Language | None, bool]:
     """Return the language of a tag such as ``de`` or ``en-GB``, and whether its dates begin with the day.
 
-    Cantonese is written like Chinese. The language of an unknown or empty tag is None.
+    Cantonese is written like Chinese. The language of an unknown or empty tag is None, and of ``und``, as in ``und-GB``.
     """
     code, _, region = tag.casefold().replace("_", "-").partition("-")
     known = {language.value: language for language in Language} | {"yue": Language.CHINESE}
-    return known.get(code), code not in ("", "en") or region not in ("", "us", "ca", "ph")
+    return known.get(code), code not in ("", "en", "und") or region not in ("", "us", "ca", "ph")
+
+
+def tag_named(name: str) -> str | None:
+    """Return the tag of a language given by tag or by name, such as ``de-AT``, German or 德语; None if it is unknown.
+
+    An empty name is an empty tag.
+    """
+    plain = name.strip().casefold().replace("_", "-")
+    tag = _TAGS_OF_NAMES.get(plain, name.strip())
+    is_known = tag == "" or plain.partition("-")[0] == "und" or parse_language(tag)[0] is not None
+    return tag if is_known else None
+
+
+def tag_of_line(text: str, *, tag: str = "", script: str = "", day_first: bool = False) -> str:
+    """Return the tag with which a line is read.
+
+    ``tag`` is the one that the user chose, and ``script`` is the detected language of the script. The tag is empty if the
+    line alone is read in the same way, so that most lines have the same request in every script. ``day_first`` is the
+    order of English dates that have two readings.
+    """
+    if not tag and script:
+        language = language_of_line(text, Language(script))
+        tag = "" if language is detect_language(text) else language.value
+    return f"{tag or 'und'}-GB" if day_first and tag in ("", "en") and _MAYBE_DATE.search(text) else tag
+
+
+def language_of_script(texts: Iterable[str]) -> str:
+    """Return the code of the language of most ``texts``, or an empty string if they have no letters.
+
+    It is enough to read the first few thousand characters.
+    """
+    sample, size = [], 0
+    for text in texts:
+        sample.append(text)
+        size += len(text)
+        if size > _SAMPLED_CHARACTERS:
+            break
+    joined = _TAG.sub(" ", " ".join(sample))
+    return detect_language(joined).value if _LETTER.search(joined) else ""
 
 
 def language_of_line(text: str, script: Language) -> Language:

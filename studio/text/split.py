@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import regex
 
+from studio.text.cleaning import MARKUP
 from studio.text.language import Language
 from studio.text.tags import MAX_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan, find_marks, spans
 
@@ -277,7 +278,9 @@ _WRAPPED_LINE_CHARACTERS = 50
 _NON_SPACE = regex.compile(r"\S")
 _LINE_BREAK = regex.compile(r"\r\n|\r(?!\Z)|[\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SMALL_LETTER_FOLLOWS = regex.compile(r"(?<![ \t])[ \t]*+(?:\r\n|\n)(?=\p{Ll})")
-_UNFINISHED_TAG = regex.compile(r"[\[<][^\[\]<>]{0,24}\Z")
+_SPLIT_WORD = regex.compile(r"\p{Ll}[-‐\xad¬][ \t]*\Z")  # beauti-, at the end of a line
+# Open markup of more characters is text.
+_MAX_MARKUP_CHARACTERS = 2000
 
 
 class IncrementalSplitter:
@@ -295,15 +298,22 @@ class IncrementalSplitter:
     def feed(self, piece: str) -> list[str]:
         """Add ``piece`` and return the sentences that are complete."""
         self._pending = _unwrapped(self._pending + piece)
+        markup = [match.span() for match in MARKUP.finditer(self._pending)]
+        known = self._pending
+        if markup and markup[-1][1] == len(known) and len(known) - markup[-1][0] < _MAX_MARKUP_CHARACTERS:
+            known = known[: markup[-1][0]]  # it may still be open
         ready: list[str] = []
         start = 0
-        for match in _LINE_BREAK.finditer(self._pending):
-            if match.end() == len(self._pending) and _may_be_wrapped(self._pending[start : match.start()]):
+        for match in _LINE_BREAK.finditer(known):
+            line = known[start : match.start()]
+            if _is_within(markup, match.start()) or _SPLIT_WORD.search(line):
+                continue
+            if match.end() == len(self._pending) and _may_be_wrapped(line):
                 break
-            ready += self._sentences(self._pending[start : match.end()], is_whole_line=True)
+            ready += self._sentences(known[start : match.end()], is_whole_line=True)
             start = match.end()
-        if not _LINE_BREAK.search(self._pending, start):
-            certain = self._sentences(self._pending[start:], is_whole_line=False)
+        if not _LINE_BREAK.search(known, start):
+            certain = self._sentences(known[start:], is_whole_line=False)
             ready += certain
             start += sum(map(len, certain))
         self._pending = self._pending[start:]
@@ -315,29 +325,35 @@ class IncrementalSplitter:
         return [rest] if rest else []
 
     def _sentences(self, line: str, *, is_whole_line: bool) -> list[str]:
-        known = line
-        if not is_whole_line and (unfinished := _UNFINISHED_TAG.search(line)):
-            known = line[: unfinished.start()]
-        layout = Layout.of(known, self._tags)
+        layout = Layout.of(line, self._tags)
+        markup = [match.span() for match in MARKUP.finditer(line)]
         sentences: list[str] = []
         start = 0
         for end in sentence_ends(layout.masked):
             # Whether a point ends a sentence, and whether a quote follows, depends on the next word.
-            is_decided = is_whole_line or _NON_SPACE.search(known, end)
+            is_decided = (is_whole_line or _NON_SPACE.search(line, end)) and not _is_within(markup, end)
             if is_decided and not layout.is_within_span(end) and not layout.is_within_open_span(end):
-                sentences.append(known[start:end])
+                sentences.append(line[start:end])
                 start = end
         if is_whole_line and sentences and not line[start:].strip():
             sentences[-1] += line[start:]
         elif is_whole_line:
             sentences.append(line[start:])
-        elif len(known) - start > _MAX_PENDING_CHARACTERS:
-            sentences.append(known[start : start + split_near_middle(layout.masked[start:])])
+        elif len(line) - start > _MAX_PENDING_CHARACTERS:
+            end = start + split_near_middle(layout.masked[start:])
+            if not _is_within(markup, end):
+                sentences.append(line[start:end])
         return [sentence for sentence in sentences if sentence]
+
+
+def _is_within(spans: list[tuple[int, int]], offset: int) -> bool:
+    return any(start < offset < end for start, end in spans)
 
 
 def _unwrapped(text: str) -> str:
     def unwrap(match: regex.Match[str]) -> str:
+        if _SPLIT_WORD.search(text, max(0, match.start() - 3), match.start()):
+            return match.group()
         line_start = text.rfind("\n", 0, match.start()) + 1
         return " " if match.start() - line_start >= _WRAPPED_LINE_CHARACTERS else match.group()
 

@@ -155,9 +155,9 @@ class WorkerClient:
         """Return how many workers have ended unexpectedly."""
         return self._num_lost_workers
 
-    async def spell_out(self, text: str) -> str:
+    async def spell_out(self, text: str, language: str = "") -> str:
         """Return ``text`` with numbers and signs in words. Does not wait for running requests."""
-        command = protocol.NormalizeText(next(self._ids), text, self.model_folder)
+        command = protocol.NormalizeText(next(self._ids), text, self.model_folder, language)
         return (await self._call(command, protocol.NormalizedText)).text
 
     def watch_engines(self, on_status: Callable[[EngineStatus], None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.errors import ModelNotFound
@@ -11,7 +11,7 @@ from studio.text.changes import TextChange, find_changes
 from studio.text.cleaning import clean
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.respellings import RESPELLINGS_FILE, fold_to_ascii
-from studio.text.segmentation import Sentence, prepare_text
+from studio.text.segmentation import Pause, Sentence, prepare_text
 
 # Accurate enough to split sentences at the same places as the model's tokenizer.
 _LETTERS_PER_TOKEN = 4
@@ -25,10 +25,11 @@ class SpokenSentence:
     spoken: str
     language: str
     changes: tuple[TextChange, ...]
+    pause_after_seconds: float = 0.0
 
 
 def spoken_sentences(text: str, model_folder: Path, *, normalize: bool, language: str = "") -> list[SpokenSentence]:
-    """Return the sentences of ``text`` as the model in ``model_folder`` speaks them, without pauses.
+    """Return the sentences of ``text`` as the model in ``model_folder`` speaks them, with the pauses after them.
 
     A folder without a model, as of another computer, has the tags of Fun-CosyVoice3. Raise the errors of ``prepare_text``.
     """
@@ -39,7 +40,10 @@ def spoken_sentences(text: str, model_folder: Path, *, normalize: bool, language
     items = prepare_text(text, form=form, tokenizer=_tokenizer(model_folder), normalize=normalize, language=language)
     found: list[SpokenSentence] = []
     for item in items:
-        if isinstance(item, Sentence):
+        if isinstance(item, Pause):
+            if found:
+                found[-1] = replace(found[-1], pause_after_seconds=found[-1].pause_after_seconds + item.seconds)
+        else:
             written, spoken = item.written.strip(), item.spoken.strip()
             steps = (*clean(written, form.tags).steps, *item.steps)
             found.append(
@@ -48,13 +52,13 @@ def spoken_sentences(text: str, model_folder: Path, *, normalize: bool, language
     return found
 
 
-def normalized_text(text: str, model_folder: Path) -> str:
+def normalized_text(text: str, model_folder: Path, *, language: str = "") -> str:
     """Return ``text`` as the model in ``model_folder`` reads it, with pauses as written.
 
     Raise the errors of ``prepare_text`` and ``detect_generation``.
     """
     generation, _ = detect_generation(model_folder)
-    items = prepare_text(text, form=generation.text, tokenizer=_tokenizer(model_folder))
+    items = prepare_text(text, form=generation.text, tokenizer=_tokenizer(model_folder), language=language)
     return "".join(item.spoken if isinstance(item, Sentence) else item.written for item in items).strip()
 
 

@@ -77,6 +77,7 @@ class NormalizeText(_RequestMessage):
 
     text: str
     model_folder: Path
+    language: str = ""  # as in ``SynthesisRequest``
 
 
 class WatchEngines(_RequestMessage):

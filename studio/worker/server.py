@@ -301,4 +301,5 @@ def _explained(error: Exception) -> StudioError:
 def _normalize(command: protocol.NormalizeText) -> Event:
     from studio.worker.normalization import normalized_text  # noqa: PLC0415 - synthesis does not need it
 
-    return protocol.NormalizedText(command.request_id, normalized_text(command.text, command.model_folder))
+    spoken = normalized_text(command.text, command.model_folder, language=command.language)
+    return protocol.NormalizedText(command.request_id, spoken)

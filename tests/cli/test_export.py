@@ -29,6 +29,8 @@ from studio.project.details import ProjectDetails
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
+from studio.settings import DATE_ORDER, DAY_FIRST
+from studio.settings_store import Settings
 
 RATE = 24_000
 WORD_SAMPLES = 2_400
@@ -140,6 +142,36 @@ def test_a_table_sets_voices_styles_and_file_names(timbre, spoken) -> None:  # t
     first, second = timbre.opened[0].requests
     assert (first.voice.name, first.mode) == ("Ben", Mode.CROSS_LINGUAL)
     assert (second.voice.name, second.instruct) == ("Anna", "speak softly")
+
+
+def test_the_language_is_that_of_the_option_the_table_or_the_script(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text(
+        "text,language\nEs war ein kalter Tag und er ist nicht da.,\nNr. 7,\n8 + 1,Français\nOn 3/4/2024,en-GB\n",
+        "utf-8",
+    )
+
+    def spoken_with(*options: str) -> list[str]:
+        ran = export(timbre, "script.csv", "--voice", "Anna", "--dry-run", "--json", *options)
+        assert ran.status == 0, ran.err
+        return [sentence["spoken"] for sentence in ran.json["sentences"]]
+
+    assert spoken_with()[1:] == ["Nummer sieben.", "huit plus un.", "On the third of April twenty twenty four."]
+    assert spoken_with("--language", "es")[1] == "Nr. siete."
+    ran = export(timbre, "script.csv", "--voice", "Anna")
+    assert ran.status == 0, ran.err
+    assert [request.language for request in timbre.opened[0].requests] == ["", "de", "fr", "en-GB"]
+
+
+def test_the_order_of_dates_is_a_setting(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Settings()[DATE_ORDER] = DAY_FIRST
+    Path("story.txt").write_text("We met on 3/4/2024 and 14/3/24. Use 3/4 cup.", "utf-8")
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--dry-run", "--json")
+    assert [sentence["spoken"] for sentence in ran.json["sentences"]] == [
+        "We met on the third of April twenty twenty four and the fourteenth of March twenty twenty four.",
+        "Use three quarters cup.",
+    ]
+    said = timbre("say", "We met on 3/4/2024.", "--model", "quiet", "--dry-run", "--json")
+    assert said.json["sentences"][0]["spoken"] == "We met on the third of April twenty twenty four."
 
 
 def test_styles_that_the_model_lacks_are_spoken_plain_and_counted(timbre, spoken, monkeypatch) -> None:  # type: ignore[no-untyped-def]

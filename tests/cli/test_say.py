@@ -146,6 +146,8 @@ def test_a_dry_run_shows_words_and_speaks_nothing(timbre: Terminal, clip: Path) 
     assert shown.status == 2
     shown = timbre("say", "The 5 ships", "--model", model, "--dry-run")
     assert "  5 → five  [number]" in shown.out
+    shown = timbre("say", 'Wait. <break time="500ms"/> Go on.', "--model", model, "--dry-run")
+    assert "spoken: Wait.\npause: 0.5 s\n" in shown.out
 
 
 def test_speech_is_written_to_one_file(timbre: Terminal, clip: Path) -> None:

@@ -28,6 +28,7 @@ WIND = PronunciationDictionary((DictionaryEntry("wind", alias="wynd", pronunciat
         {"style": LineStyle(instruct="emotion.happy")},
         {"speed": 1.1},
         {"sampling": SamplingOptions(top_k=5)},
+        {"language": "de"},
     ],
 )
 def test_audible_changes_change_the_fingerprint(values: dict[str, object]) -> None:

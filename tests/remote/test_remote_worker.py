@@ -117,6 +117,7 @@ def test_all_options_arrive(service: RunningService, models: list[FakeModel], cl
         seed=2**62,
         is_streaming=False,
         text_is_normalized=True,
+        language="de-AT",
         sampling=SamplingOptions(0.7, 20, 9, 0.2),
         first_hop_tokens=12,
         is_played=False,
@@ -269,6 +270,7 @@ def test_voices_are_prepared_recordings_converted_and_texts_spelled(
             assert len(samples) == 2 * CHUNK_SAMPLES
             assert models[-1].requests[-1].seed == 3
             assert "forty" in await client.spell_out("40 ships")
+            assert "vierzig" in await client.spell_out("40", "de")
 
     asyncio.run(run())
     assert stages == ["voice", "voice"]

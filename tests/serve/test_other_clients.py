@@ -139,6 +139,16 @@ def test_text_in_a_language_that_the_model_has_not_learned_is_refused(serve: Ser
         assert speak(running, input="今天天气很好。", allow_unsupported_language=True).status_code == 200
 
 
+def test_the_language_of_a_text_is_a_tag_or_a_name(serve: Serve) -> None:
+    with serve() as running:
+        for language, tag in (("de", "de"), ("en-GB", "en-GB"), ("German", "de"), ("auto", ""), ("", "")):
+            assert speak(running, input="7 5", language=language).status_code == 200
+            assert last_request().language == tag
+        refused = speak(running, language="klingon")
+    assert refusal(refused)[0] == 400
+    assert "zh, en, ja" in refused.json()["error"]["message"]
+
+
 def test_malformed_json_is_reported_with_its_place(service: RunningService) -> None:
     answer = httpx2.post(
         f"{service.url}/v1/audio/speech",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.split import IncrementalSplitter
+from studio.worker.normalization import ApproximateTokenizer
 
 
 def _fed(*pieces: str) -> list[list[str]]:
@@ -72,3 +78,37 @@ def test_endless_text_is_cut_at_a_comma() -> None:
 def test_finish_returns_nothing_if_no_text_remains() -> None:
     assert _fed("Done.\n") == [["Done.\n"], []]
     assert _fed() == [[]]
+
+
+_BITS = [
+    "It was late.", "Mr. Smith paid $12.50 for it.", "Nobody came! Why?", "the quiet harbour", "known[1] and proven[12].",
+    '<a href="https://example.com/a.html?b=c" title="A. B. C">the link</a>', "Tom &amp; Jerry", "caf&eacute;", "&#8220;Yes.&#8221;",
+    '<break time="500ms"/>', '<sub alias="World. Wide. Web">WWW</sub>', "<script>var a = 1. And b = 2!</script>", "<!-- A note. Two. -->",
+    "[the docs. And more](https://example.com/x)", "**bold words. Really**", "<|im_start|>", "<b>bold. Text</b>", "the beauti-\nful garden",
+    "at 5 p.m. on Monday.", "3.14 is pi.", "[laughter]", "a < b", "\n\n", "\n", "<br/>", "You owe me 5 < 6.",
+]  # fmt: skip
+
+
+def _spoken(items: list[Sentence | Pause]) -> str:
+    joined = "".join(item.spoken if isinstance(item, Sentence) else f"[{item.seconds}]" for item in items)
+    return "".join(character for character in joined if character.isalnum() or character in "[]")
+
+
+@settings(max_examples=150, deadline=None)
+@given(bits=st.lists(st.sampled_from(_BITS), min_size=1, max_size=7), cuts=st.lists(st.integers(1, 400), max_size=8))
+def test_text_in_pieces_is_spoken_as_the_same_text_at_once(bits: list[str], cuts: list[int]) -> None:
+    text = "Once upon a time. " + " ".join(bits)
+    places = [0, *sorted({cut for cut in cuts if cut < len(text)}), len(text)]
+    pieces = [text[start:end] for start, end in pairwise(places)]
+    tokenizer = ApproximateTokenizer()
+    whole = prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=tokenizer)
+    arriving = IncrementalText()
+    parts = [part for piece in pieces for part in arriving.feed(piece)] + arriving.finish()
+    arrived = [
+        item
+        for index, part in enumerate(parts)
+        for item in prepare_text(
+            part.text, form=COSYVOICE3_TEXT, tokenizer=tokenizer, language=part.language, is_continued=index > 0
+        )
+    ]
+    assert _spoken(arrived) == _spoken(whole)

@@ -9,8 +9,11 @@ from studio.text.language import (
     detect_language,
     is_english_inset,
     language_of_line,
+    language_of_script,
     languages_of_lines,
     parse_language,
+    tag_named,
+    tag_of_line,
     unsupported_language,
 )
 
@@ -106,3 +109,31 @@ ENGLISH, MANY = ("en",), ("zh", "en", "ja", "ko")
 )
 def test_languages_that_a_model_has_not_learned(languages: tuple[str, ...], text: str, expected: str | None) -> None:
     assert unsupported_language(text, languages) == expected
+
+
+def test_languages_have_tags_and_names() -> None:
+    assert [tag_named(name) for name in ("de", "de-AT", "German", " 德语 ", "yue", "auto", "")] == [
+        "de", "de-AT", "de", "de", "yue", "", "",
+    ]  # fmt: skip
+    assert tag_named("klingon") is None
+    assert parse_language("und-GB") == (None, True)
+
+
+def test_the_language_of_a_script_is_that_of_most_lines() -> None:
+    assert language_of_script(["1984", "Er ist nicht da, und sie ist auch nicht da.", "OK"]) == "de"
+    assert language_of_script(["12", "..."]) == ""
+
+
+def test_a_line_has_a_tag_only_if_it_is_read_otherwise_without_one() -> None:
+    assert tag_of_line("Kapitel 12", script="de") == "de"
+    assert tag_of_line("Er ist nicht da, und sie auch nicht.", script="de") == ""
+    assert tag_of_line("It was the end of the day.", script="de") == ""
+    assert tag_of_line("Chapter 12", script="en") == ""
+    assert tag_of_line("12", tag="fr", script="de") == "fr"
+
+
+def test_the_order_of_dates_is_part_of_the_tag_of_lines_with_dates() -> None:
+    assert tag_of_line("On 3/4/2024", day_first=True) == "und-GB"
+    assert tag_of_line("On 3/4/2024", tag="en", day_first=True) == "en-GB"
+    assert tag_of_line("On 3/4/2024", tag="en-US", day_first=True) == "en-US"
+    assert tag_of_line("On 3/4/2024") == tag_of_line("On time", day_first=True) == ""

@@ -26,6 +26,7 @@ _FIELDS = {
     Field.SPEED: QT_TRANSLATE_NOOP("ColumnTable", "Speed"),
     Field.PAUSE: QT_TRANSLATE_NOOP("ColumnTable", "Pause"),
     Field.NOTE: QT_TRANSLATE_NOOP("ColumnTable", "Note"),
+    Field.LANGUAGE: QT_TRANSLATE_NOOP("ColumnTable", "Language"),
 }
 
 

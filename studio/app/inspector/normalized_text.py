@@ -44,14 +44,15 @@ class NormalizedTextPreview(QObject):
         self._bridge = bridge
         self._line: Line | None = None
         self._dictionary = PronunciationDictionary()
+        self._language = ""
         self._task: asyncio.Task[None] | None = None
         self._debounce = QTimer(self, singleShot=True, interval=_DEBOUNCE_MILLISECONDS)
         self._debounce.timeout.connect(self._start)
         bridge.engine_changed.connect(self._on_engine_changed)
 
-    def show(self, line: Line | None, dictionary: PronunciationDictionary) -> None:
-        """Request the preview of ``line``, after a short delay for more edits."""
-        self._line, self._dictionary = line, dictionary
+    def show(self, line: Line | None, dictionary: PronunciationDictionary, language: str = "") -> None:
+        """Request the preview of ``line`` in a language, after a short delay for more edits."""
+        self._line, self._dictionary, self._language = line, dictionary, language
         self._debounce.start()
 
     def stop(self) -> None:
@@ -82,18 +83,20 @@ class NormalizedTextPreview(QObject):
     async def _normalize(self) -> None:
         """Normalize the requested text, and again if it changes meanwhile."""
         answer: str | StudioError = ""
-        text: str | None = None
-        while text != self._requested_text:
-            text = self._requested_text
+        text, language = "", ""
+        is_first = True
+        while is_first or (text, language) != (self._requested_text, self._language):
+            is_first = False
+            text, language = self._requested_text, self._language
             try:
-                answer = await self._bridge.spell_out(text) if text.strip() else ""
+                answer = await self._bridge.spell_out(text, language) if text.strip() else ""
             except StudioError as error:
                 answer = error
         engine = self._bridge.engine.description
         hint = ""
         if engine is not None and isinstance(answer, str):
             hint = unsupported_script_hint(engine.model_name, answer)
-        self.ready.emit(answer, hint, text or "")
+        self.ready.emit(answer, hint, text)
 
 
 def mark_changes(written: str, spoken: str) -> str:

@@ -73,6 +73,7 @@ class PartRetake:
             seed=seed,
             is_played=False,
             quality=take.parameters.quality,
+            language=take.parameters.language,
         )
         chunks: list[Samples] = []
         if self._is_cancelled:

@@ -20,6 +20,7 @@ class Field(Enum):
     SPEED = "speed"
     PAUSE = "pause"
     NOTE = "note"
+    LANGUAGE = "language"
 
 
 _WORDS = {
@@ -32,6 +33,7 @@ _WORDS = {
     Field.PAUSE: "pause pauseafter gap 停顿 间隔",
     Field.NOTE: "note notes comment comments remark remarks direction directions context description"
     " 备注 备忘 注释 说明 注解 场景说明",
+    Field.LANGUAGE: "language lang locale 语言 语种",
 }
 _FIELDS = {word: field for field, words in _WORDS.items() for word in words.split(" ")}
 # Titles of the text where no column has a title above.

@@ -18,7 +18,7 @@ from studio.project.splitting import SplitMode
 # Fields of a line that an import sets.
 IMPORTED_FIELDS = (
     "text", "voice", "style", "speed", "pause_after_seconds", "file_name", "character", "heading", "is_spoken", "note",
-    "slot",
+    "slot", "language",
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineOrigin, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
+from studio.text.language import tag_named
 from studio.text.styles import STYLES_FILE, Preset, load_styles
 
 MAX_ROWS = 100_000
@@ -286,6 +287,7 @@ def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:
         pause_after_seconds=_number(cells.get(Field.PAUSE), DEFAULT_PAUSE_SECONDS),
         file_name=_file_name(cells.get(Field.FILE_NAME, "")),
         note=cells.get(Field.NOTE, ""),
+        language=tag_named(cells.get(Field.LANGUAGE, "")) or "",
         columns=columns,
         origin=LineOrigin(key=cells[Field.ID]) if cells.get(Field.ID) else None,
     )
