@@ -28,6 +28,7 @@ from studio.pipeline.token_source import (
     TokenSource,
 )
 from studio.text.prompt_form import LanguageTags
+from studio.text.respellings import Respellings
 from studio.text.segmentation import Pause, Sentence
 
 
@@ -79,7 +80,7 @@ class SentenceOpener:
             text_tokens=item.text_tokens,
             prompt_text_tokens=(*self._prompt_text, *tokenizer.encode(tag, allow_special=True)),
             prompt_speech_tokens=self._prompt_speech,
-            min_tokens=self._request.forced_tokens,
+            min_tokens=fewest_tokens(item, self._request.forced_tokens, tokenizer.respellings),
             max_tokens=self._request.forced_tokens,
             speaker=self._speaker,
         )
@@ -157,3 +158,11 @@ def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
     All seeds are distinct for up to half a million sentences.
     """
     return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)
+
+
+def fewest_tokens(sentence: Sentence, forced_tokens: int | None, respellings: Respellings | None) -> int | None:
+    """Return the smallest number of speech tokens, or None for the usual one, two for each text token.
+
+    With respellings, a text token is only a sound or two, and fast speech has fewer tokens.
+    """
+    return len(sentence.text_tokens) if forced_tokens is None and respellings is not None else forced_tokens

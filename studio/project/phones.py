@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import regex
 
 from studio.errors import BadPronunciation
+from studio.text.pinyin import syllable_parts
 from studio.text.tags import PHONES
 
 _KNOWN = frozenset(PHONES)
@@ -20,9 +21,7 @@ _TOKEN = regex.compile(r"\[[^\[\]\s]+\]")
 _ARPABET = regex.compile(r"[A-Z]{1,2}[0-2]?")
 _SYLLABLE = regex.compile(r"(?P<letters>[a-zü]+)(?P<tone>[0-5])?")
 _BETWEEN_SYLLABLES = regex.compile(r"[\s'’·,-]+|(?<=\d)(?=\D)")
-_INITIAL = regex.compile(r"(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?")
-_TONE_MARKS = {"1": "\u0304", "2": "\u0301", "3": "\u030c", "4": "\u0300"}
-_TONE_OF_MARK = {mark: tone for tone, mark in _TONE_MARKS.items()}
+_TONE_OF_MARK = {"\u0304": "1", "\u0301": "2", "\u030c": "3", "\u0300": "4"}
 _HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
 _MAX_PHONES = 200
 _REMEDY = "Enter pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
@@ -66,21 +65,15 @@ def _syllable_tokens(syllable: str) -> Iterator[str]:
     match = _SYLLABLE.fullmatch(plain.replace("u:", "ü").replace("v", "ü"))
     if match is None or (tone and match["tone"]):
         raise BadPronunciation("“{syllable}” is not a syllable in pinyin.", remedy=_REMEDY, syllable=syllable)
-    initial = _INITIAL.match(match["letters"])
-    assert initial is not None, "the initial may be empty"
-    final = match["letters"][initial.end() :]
+    try:
+        initial, final = syllable_parts(match["letters"], tone or match["tone"] or "5")
+    except ValueError:
+        final = ""
     if not final:
         raise BadPronunciation("“{syllable}” has no vowel.", remedy=_REMEDY, syllable=syllable)
-    if initial[0]:
-        yield f"[{initial[0]}]"
-    yield f"[{_with_tone_mark(_as_written_after(initial[0], final), tone or match['tone'] or '5')}]"
-
-
-def _as_written_after(initial: str, final: str) -> str:
-    """Return ``final`` as it is written in the phones: ü becomes u after j, q, x and y, and otherwise v before e."""
-    if initial in ("j", "q", "x", "y"):
-        return final.replace("ü", "u")
-    return final.replace("üe", "ve")
+    if initial:
+        yield f"[{initial}]"
+    yield f"[{final}]"
 
 
 def _without_tone_mark(syllable: str) -> tuple[str, str]:
@@ -92,14 +85,3 @@ def _without_tone_mark(syllable: str) -> tuple[str, str]:
         else:
             letters.append(letter)
     return unicodedata.normalize("NFC", "".join(letters)), tone
-
-
-def _with_tone_mark(final: str, tone: str) -> str:
-    if tone not in _TONE_MARKS:
-        return final
-    at = next((final.index(vowel) for vowel in ("a", "e", "ou") if vowel in final), None)
-    if at is None:
-        at = max(final.rfind(vowel) for vowel in "iouü")
-    if at < 0:
-        raise BadPronunciation("“{final}” has no vowel.", remedy=_REMEDY, final=final)
-    return unicodedata.normalize("NFC", final[: at + 1] + _TONE_MARKS[tone] + final[at + 1 :])

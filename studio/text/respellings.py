@@ -5,7 +5,8 @@ dictionary, ``respellings.txt``. Words in the dictionary are replaced by phoneti
 lowercased. The released models have no such file.
 
 Each line has a lowercase word, a tab, and its respelling in letters of the vocabulary. Lines that begin with # are
-comments.
+comments. A letter with a full stop, such as ``b.``, is the name of the letter, for abbreviations in capitals. A network
+in the same folder may guess the sounds of other words (``letter_sounds.py``).
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import regex
 
 from studio.errors import DamagedModelFile
 from studio.storage.disk import require_regular_file
+from studio.text.letter_sounds import LETTER_SOUNDS_FILE, LetterSounds
 
 RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabulary
 
 # Number of words that are searched for before the whole list is parsed; a search takes up to a millisecond.
 _MAX_SEARCHED = 24
+_MAX_INITIALS = 5  # longer words in capitals are shouted
 # Tabs without a word on one side, and line separators other than a newline.
 _IRREGULAR = ("\n\t", "\t\n", "\t\t", "\t ", "\n\n\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _ASCII = str.maketrans(
@@ -43,6 +46,7 @@ class Respellings:
     """Respellings by word, in lowercase with straight apostrophes."""
 
     of_word: Mapping[str, str]
+    guesser: LetterSounds | None = None
 
     @classmethod
     def read(cls, path: Path) -> Respellings:
@@ -55,7 +59,8 @@ class Respellings:
         of_word = _LazyRespellings(text, path)
         if not of_word.seems_regular():
             of_word.parse()
-        return cls(of_word)
+        guesses = path.with_name(LETTER_SOUNDS_FILE)
+        return cls(of_word, LetterSounds(guesses) if guesses.is_file() else None)
 
     def respelled(self, text: str) -> str:
         """Return ``text`` with its Latin words respelled. Everything else is unchanged."""
@@ -79,9 +84,15 @@ class Respellings:
         return "".join(respelled), origins
 
     def spelled(self, word: str) -> str:
-        """Return the respelling of ``word``, or the lowercase word if there is none."""
+        """Return the respelling of ``word``. Without one, it is guessed, or the lowercase word."""
         plain = word.lower().replace("’", "'")
-        return self.of_word.get(plain, plain)
+        known = self.of_word.get(plain)
+        if known is None and word.isupper() and len(word) <= _MAX_INITIALS:
+            names = [self.of_word.get(f"{letter}.") for letter in plain]
+            known = "".join(name for name in names if name) if all(names) else None
+        if known is None:
+            return self.guesser.respelled(plain) if self.guesser else plain
+        return known
 
 
 class _LazyRespellings(Mapping[str, str]):

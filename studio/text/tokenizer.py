@@ -19,6 +19,7 @@ from tokenizers.models import BPE
 from studio.errors import DamagedModelFile, MissingModelFile
 from studio.storage.json_input import parse_json
 from studio.text import whisper_vocabulary
+from studio.text.pinyin import HAN, syllable_tokens, syllables
 from studio.text.prompt_form import PromptForm
 from studio.text.respellings import RESPELLINGS_FILE, Respellings, fold_to_ascii
 
@@ -119,8 +120,11 @@ class TextTokenizer:
         return (*ids, *self._encode_plain(text[position:]))
 
     def encode_speech(self, words: str) -> tuple[int, ...]:
-        """Return the ids of ``words``, respelled if the model has respellings, without special tokens."""
-        return self.encode(self.respellings.respelled(words) if self.respellings else words, allow_special=False)
+        """Return the ids of ``words``. If the model has respellings, words are respelled, and Chinese is in pinyin."""
+        if self.respellings is None:
+            return self.encode(words, allow_special=False)
+        words = words.encode("utf-8", "ignore").decode("utf-8")
+        return tuple(token for token, _ in self._word_starts(words, 0))
 
     def folded(self, words: str) -> str:
         """Return ``words`` with the letters and marks that the model knows. Only models with respellings lack some."""
@@ -155,13 +159,26 @@ class TextTokenizer:
         return found + self._word_starts(text[position:], position)
 
     def _word_starts(self, text: str, offset: int) -> list[tuple[int, int]]:
-        respelled, origins = (
-            self.respellings.respelled_with_origins(text) if self.respellings else (text, list(range(len(text) + 1)))
-        )
-        encoding = self._bpe.encode(respelled, add_special_tokens=False)
-        return [
-            (token, offset + origins[start]) for token, (start, _) in zip(encoding.ids, encoding.offsets, strict=True)
-        ]
+        if self.respellings is None:
+            return self._plain_starts(text, list(range(offset, offset + len(text) + 1)))
+        found: list[tuple[int, int]] = []
+        position = 0
+        for match in HAN.finditer(text):
+            found += self._respelled_starts(text[position : match.start()], offset + position)
+            for place, syllable in enumerate(syllables(match.group()), offset + match.start()):
+                phones = [self.special_ids.get(token) for token in syllable_tokens(syllable)]
+                found += [(token, place) for token in phones if token is not None]
+            position = match.end()
+        return found + self._respelled_starts(text[position:], offset + position)
+
+    def _respelled_starts(self, text: str, offset: int) -> list[tuple[int, int]]:
+        assert self.respellings is not None
+        respelled, origins = self.respellings.respelled_with_origins(text)
+        return self._plain_starts(respelled, [offset + origin for origin in origins])
+
+    def _plain_starts(self, text: str, origins: list[int]) -> list[tuple[int, int]]:
+        encoding = self._bpe.encode(text, add_special_tokens=False)
+        return [(token, origins[start]) for token, (start, _) in zip(encoding.ids, encoding.offsets, strict=True)]
 
     def num_bytes(self, token: int) -> int:
         """Return the number of bytes of a token's text. A byte-level vocabulary has one letter per byte."""

@@ -25,6 +25,11 @@ def test_unlisted_words_are_lowercased() -> None:
     assert RESPELLINGS.respelled("Hello Zorblax’s Übermut") == "HXLO zorblax's Übermut"
 
 
+def test_abbreviations_are_read_by_the_names_of_their_letters() -> None:
+    respellings = Respellings({"b.": "BE", "c.": "SE", "a": "X"})
+    assert respellings.respelled("BBC, bbc, BXC") == "BEBESE, bbc, bxc"
+
+
 def test_words_of_returns_the_range_of_each_word() -> None:
     text = "Well, don't – a 2nd time"
     assert [text[begin:end] for begin, end in find_words(text)] == ["Well", "don't", "a", "nd", "time"]

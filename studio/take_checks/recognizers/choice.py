@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.errors import RecognizerNotFound
+from studio.storage.json_input import parse_json
 
 AUTO, OFF = "auto", "off"
 # A recogniser in the folder of a model, for its own takes.
 MODEL, MODEL_RECOGNIZER_FILE = "model", "recognizer.onnx"
+# Its languages, and the sounds of letters and syllables. Without this file, it knows English only.
+MODEL_SOUNDS_FILE = "recognizer.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,14 @@ def recognizer_of_model(folder: Path | None) -> AvailableRecognizer | None:
     """Return the recogniser for takes of the model in ``folder``, if it has one."""
     if folder is None or not (folder / MODEL_RECOGNIZER_FILE).is_file():
         return None
-    return AvailableRecognizer(MODEL, frozenset({"en"}), folder)
+    return AvailableRecognizer(MODEL, _languages(folder / MODEL_SOUNDS_FILE), folder)
+
+
+def _languages(path: Path) -> frozenset[str]:
+    try:
+        return frozenset(map(str, parse_json(path.read_text("utf-8"))["languages"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset({"en"})
 
 
 def choose(name: str, language: str, available: tuple[AvailableRecognizer, ...]) -> AvailableRecognizer:

@@ -2,7 +2,7 @@
 
 The network gives the probability of each phone for every 20 ms. ``phone_paths.py`` finds the words; the likelihood
 ratio of a path with a fault and the path without one determines the confidence. Pronunciations come from the model
-(``respellings.txt``).
+(``respellings.txt``, and for Chinese the syllables in ``recognizer.json``).
 
 Decision: it is used for takes of its own model only, and pocketsphinx for other recordings. Reason: of 98 good takes of
 studio-mini (tuning sentences and voices, 28 November 2026), it called 97 good and pocketsphinx 81; of 111 with planted
@@ -13,7 +13,9 @@ Decision: no language model. Reason: it would correct the errors that a check lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,8 @@ import numpy as np
 from studio.audio.waveform import Waveform
 from studio.errors import DamagedModelFile, RecognizerNotFound
 from studio.model.onnx_networks import ort_errors
-from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
+from studio.storage.json_input import parse_json
+from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE, MODEL_SOUNDS_FILE
 from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.phone_paths import FloatArray, search_long
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognition, Samples, unrecognized_voice
@@ -36,6 +39,7 @@ from studio.take_checks.recognizers.segments import (
 )
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
+from studio.text.pinyin import HAN, syllables
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.voices.features import whisper_log_mel
 
@@ -64,12 +68,17 @@ class ModelPhones:
         self._inputs = [each.name for each in self._session.get_inputs()]
         metadata = self._session.get_modelmeta().custom_metadata_map
         pairs = [each.split(":") for each in metadata.get("phones", "").split()]
-        if len(self._inputs) != 2 or not pairs or any(len(pair) != 2 for pair in pairs):
+        self._sounds = _read_sounds(folder / MODEL_SOUNDS_FILE)
+        has_sounds = bool(self._sounds.letters) if not pairs else all(len(pair) == 2 for pair in pairs)
+        if len(self._inputs) != 2 or not has_sounds:
             raise self._wrong_network()
-        self._number_of_letter = {letter: number for number, (letter, _) in enumerate(pairs, 1)}
+        # A network for English only lists its phones, with the letter of each.
         self._number_of_phone = {phone: number for number, (_, phone) in enumerate(pairs, 1)}
         self._phone_of_letter = dict(pairs)
-        self._num_phones = 1 + len(pairs)
+        if pairs:
+            self._sounds = _Sounds(
+                {letter: [number] for number, (letter, _) in enumerate(pairs, 1)}, {}, 1 + len(pairs)
+            )
         path = next(folder.glob(f"*/{RESPELLINGS_FILE}"), folder / RESPELLINGS_FILE)
         self._respellings = Respellings.read(path)
 
@@ -79,7 +88,7 @@ class ModelPhones:
         scores = self.log_probabilities(samples)
         if float(scores.max(axis=1).mean()) < _UNRECOGNIZED_SCORE:
             raise unrecognized_voice()
-        phones = [self.phones(word) for word in expected]
+        phones = self.phones(expected)
         paths = search_long(scores, phones)
         path = HeardPath(FRAME_SECONDS)
         for usual, other in regions(paths.strict, paths.free, FRAME_SECONDS):
@@ -110,17 +119,34 @@ class ModelPhones:
                 (found,) = self._session.run(None, dict(zip(self._inputs, (features, length), strict=True)))
             except ort_errors.InvalidArgument as error:
                 raise self._wrong_network() from error
-            if found.ndim != 3 or found.shape[2] != self._num_phones:
+            if found.ndim != 3 or found.shape[2] != self._sounds.number:
                 raise self._wrong_network()
             parts.append(found[0, : 2 * num_steps])
         joined: FloatArray = np.concatenate(parts)
         return joined
 
-    def phones(self, word: str) -> list[int]:
-        """Return the numbers of the phones of ``word``."""
+    def phones(self, words: Sequence[str]) -> list[list[int]]:
+        """Return the numbers of the phones of each of ``words``, which are words or Chinese characters in order."""
+        found: list[list[int]] = []
+        for is_han, group in groupby(words, key=lambda word: HAN.fullmatch(word) is not None):
+            if is_han:
+                characters = list(group)
+                own = iter(syllables("".join(characters)))
+                found += [[phone for _ in each for phone in self._phones_of_syllable(next(own))] for each in characters]
+            else:
+                found += map(self._phones_of_word, group)
+        return found
+
+    def _phones_of_syllable(self, syllable: str) -> list[int]:
+        return self._sounds.syllables.get(syllable[:-1], [1])
+
+    def _phones_of_word(self, word: str) -> list[int]:
         letters = self._respellings.of_word.get(word)
-        if letters and (known := [self._number_of_letter[each] for each in letters if each in self._number_of_letter]):
-            return known
+        if letters is None and self._respellings.guesser:
+            letters = self._respellings.spelled(word)
+        known = [number for letter in letters or "" for number in self._sounds.letters.get(letter, ())]
+        if known or not self._number_of_phone:
+            return known or [1]
         spelled = pronunciation(word or "a", self._lookup).split()
         return [self._number_of_phone[each] for each in spelled if each in self._number_of_phone] or [1]
 
@@ -135,6 +161,28 @@ class ModelPhones:
             remedy="The folder mixes files of different models: download the model again.",
             file=MODEL_RECOGNIZER_FILE,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sounds:
+    """Numbers of the sounds of letters of respellings and of syllables such as "hao", and how many there are."""
+
+    letters: Mapping[str, Sequence[int]]
+    syllables: Mapping[str, list[int]]
+    number: int
+
+
+def _read_sounds(path: Path) -> _Sounds:
+    try:
+        content = parse_json(path.read_text("utf-8"))
+        number = int(content["sounds"])
+        letters, syllables_of = (
+            {str(name): [int(sound) % number for sound in sounds] for name, sounds in content[kind].items()}
+            for kind in ("letters", "syllables")
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
+        return _Sounds({}, {}, 0)
+    return _Sounds(letters, syllables_of, number)
 
 
 def _limit(

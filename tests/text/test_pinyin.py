@@ -1,0 +1,59 @@
+"""Chinese in the phone tokens of the models, for vocabularies with respellings."""
+
+from __future__ import annotations
+
+from studio.text.pinyin import syllable_tokens, syllables
+from studio.text.respellings import Respellings
+from studio.text.tags import PHONES
+from studio.text.tokenizer import TextTokenizer
+
+
+def test_syllables_have_the_tone_that_is_spoken() -> None:
+    assert syllables("你好") == ["ni2", "hao3"]
+    assert syllables("不是一个") == ["bu2", "shi4", "yi2", "ge4"]
+    assert syllables("女儿") == ["nü3", "er2"]
+
+
+def test_syllables_are_phones_of_the_models() -> None:
+    assert syllable_tokens("hao3") == ("[h]", "[ǎo]")
+    assert syllable_tokens("nü3") == ("[n]", "[ǚ]")
+    assert syllable_tokens("lüe4") == ("[l]", "[vè]")
+    assert syllable_tokens("ju2") == ("[j]", "[ú]")
+    assert syllable_tokens("er2") == ("[ér]",)
+    assert syllable_tokens("de5") == ("[d]", "[e]")
+
+
+def test_a_tone_without_a_token_is_replaced() -> None:
+    assert syllable_tokens("jie5") == ("[j]", "[iè]")
+
+
+def test_an_interjection_without_a_vowel_has_no_phones() -> None:
+    assert syllable_tokens("hng5") == ()
+    assert syllable_tokens("x") == ()
+
+
+def _tokenizer(respellings: Respellings | None) -> TextTokenizer:
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    alphabet = sorted(ByteLevel.alphabet())
+    vocabulary = {letter: number for number, letter in enumerate(alphabet)}
+    special = {token: len(alphabet) + number for number, token in enumerate(PHONES)}
+    return TextTokenizer(vocabulary, [], special, respellings)
+
+
+def test_chinese_is_pinyin_for_a_model_with_respellings_only() -> None:
+    tokenizer = _tokenizer(Respellings({"ok": "KO"}))
+    text = "OK，你好。"
+    ids = tokenizer.encode_speech(text)
+    special = [tokenizer.special_ids[token] for token in ("[n]", "[í]", "[h]", "[ǎo]")]
+    assert list(ids) == [
+        *tokenizer.encode("KO，", allow_special=False), *special, *tokenizer.encode("。", allow_special=False)
+    ]  # fmt: skip
+    assert "".join(tokenizer.pieces(text, ids)) == text
+    plain = _tokenizer(None)
+    assert plain.encode_speech(text) == plain.encode(text, allow_special=False)
+
+
+def test_typed_tags_stay_text_beside_chinese() -> None:
+    tokenizer = _tokenizer(Respellings({}))
+    assert tokenizer.special_ids["[B]"] not in tokenizer.encode_speech("[B]好")
