@@ -71,7 +71,7 @@ def _measure(num_takes: int, precisions: Sequence[str]) -> dict[str, object]:
 
     folder = resources() / "models" / "studio-mini"
     synthesizer = load_synthesizer(folder, EngineOptions(num_threads=1, engines="plain"))
-    sentences = test_sentences()
+    sentences = test_sentences("en")
     clips = [resources() / "voices" / f"{name}.wav" for name in _VOICES]
     voices = [VoiceReference(clip, clip.with_suffix(".txt").read_text("utf-8").strip()) for clip in clips]
     exact = []
@@ -160,7 +160,7 @@ def _tokens(spoken: Spoken) -> tuple[int, ...]:
 
 def _judged(synthesizer: Synthesizer, spoken: Sequence[Spoken], exact: Sequence[Spoken]) -> dict[str, Any]:
     """Return what a recogniser understands, the likeness to the clips, and the chosen solver."""
-    from training.judging.recognizer import Pocketsphinx, words_of  # noqa: PLC0415 - after the environment is set
+    from training.judging.english_words import Pocketsphinx, words_of  # noqa: PLC0415 - after the environment is set
     from training.trainers.speech_lm_validation import edit_distance  # noqa: PLC0415
 
     recognizer, texts = Pocketsphinx(), [each.request.text for each in spoken]

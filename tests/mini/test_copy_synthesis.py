@@ -21,20 +21,20 @@ pytest.importorskip("parselmouth")
 
 def test_the_original_is_a_perfect_copy_and_noise_is_none(tmp_path: Path) -> None:
     corpus = fake_corpus(tmp_path)
-    utterance = corpus[int(corpus.indices(split="train", style="normal")[0])]
-    perfect = compare(utterance.samples, utterance)
+    index = int(corpus.indices(split="train", style="normal")[0])
+    samples = corpus.samples(index)
+    perfect = compare(samples, corpus, index)
     assert perfect.log_mel_distance < 0.01
-    noise = 0.1 * np.random.default_rng(0).standard_normal(len(utterance.samples)).astype(np.float32)
-    assert compare(noise, utterance).log_mel_distance > 1.0
+    noise = 0.1 * np.random.default_rng(0).standard_normal(len(samples)).astype(np.float32)
+    assert compare(noise, corpus, index).log_mel_distance > 1.0
 
 
 def test_copies_are_as_long_as_their_originals(tmp_path: Path) -> None:
     corpus = fake_corpus(tmp_path)
     network = CausalHiFT(vocoder_config(base_channels=16, f0_channels=8))
     start(network, torch.Generator().manual_seed(0))
-    utterances = [corpus[0], corpus[1]]
-    copies = copy_synthesis(as_shipped(network.requires_grad_(False)), utterances)
-    assert [len(each.samples) for each in copies] == [len(each.samples) for each in utterances]
+    copies = copy_synthesis(as_shipped(network.requires_grad_(False)), corpus, [0, 1])
+    assert [len(each.samples) for each in copies] == [len(corpus.samples(index)) for index in (0, 1)]
     assert mean_measures(copies)["log_mel_distance"] > 0
 
 

@@ -1,135 +1,108 @@
-"""One command from nothing: every step in its order, what has been done not done again; and the card at the end."""
+"""All steps of the bundled voice run in the order of their needs, and an interrupted production continues."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-import train
 
-from training.production import RECOGNIZER, STAGES, ProductionOptions, produce
-from training.shipping import model_card
-from training.shipping.model_card import write_card
-from training.trainers.options import TrainingFailed
+from training.production import ProductionOptions, command, produce, steps
 
 
-def options(folder: Path, minutes: float = 100.0) -> ProductionOptions:
+@pytest.fixture
+def options(tmp_path: Path) -> ProductionOptions:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number in range(3):
+        (corpus / f"shard-{number:05d}.json").touch()
     return ProductionOptions(
-        corpus=folder / "corpus",
-        work=folder / "work",
-        to=folder / "model",
-        minutes=minutes,
-        hours=1.0,
-        word_hours=0.5,
-        processes=1,
-        seed=0,
-        device="cpu",
+        tmp_path / "teacher", corpus, tmp_path / "work", tmp_path / "model", 100.0, 0.1, 2, 0, "cpu"
     )
 
 
-class Recorded:
-    def __init__(self, fails_at: str = "") -> None:
-        self.steps: list[list[str]] = []
-        self._fails_at = fails_at
+@dataclass
+class Runs:
+    """Starts steps that take two polls; one of them may fail."""
 
-    def __call__(self, step: Sequence[str]) -> int:
-        self.steps.append(list(step))
-        return int(self._fails_at in step)
+    failing: str = ""
+    started: list[list[str]] = field(default_factory=list)
+    most_at_once: int = 0
+    running: int = 0
+    terminated: int = 0
 
-    @property
-    def names(self) -> list[str]:
-        return [Path(step[0]).stem if "evaluate" in step[0] else step[1] for step in self.steps]
-
-
-def trained(work: Path, name: str, minutes: float) -> None:
-    work.mkdir(exist_ok=True)
-    (work / f"{name}.pt").write_bytes(b"")
-    (work / f"{name}.jsonl").write_text(json.dumps({"step": 900, "seconds": 60.0 * minutes}) + "\n", "utf-8")
+    def start(self, step: Sequence[str]) -> _Run:
+        self.started.append(list(step))
+        self.running += 1
+        self.most_at_once = max(self.most_at_once, self.running)
+        return _Run(self, int(bool(self.failing) and self.failing in step))
 
 
-def test_everything_in_order(tmp_path: Path) -> None:
-    run = Recorded()
-    assert produce(options(tmp_path), run) == 0
-    assert run.names == [
-        "corpus", "speaker_encoder", "speaker_encoder", "f0", "tokenizer", "vocoder", "flow", "speech_lm",
-        "ship", "takes", "recognizer", "ship", "evaluate", "card",
-    ]  # fmt: skip
-    judge = run.steps[2]
-    assert judge[judge.index("--seed") + 1] != run.steps[1][run.steps[1].index("--seed") + 1]
-    assert "odd" in judge
+@dataclass
+class _Run:
+    runs: Runs
+    status: int
+    polls: int = 0
+
+    def poll(self) -> int | None:
+        self.polls += 1
+        if self.polls < 2:
+            return None
+        self.runs.running -= 1
+        return self.status
+
+    def terminate(self) -> None:
+        self.runs.terminated += 1
 
 
-def test_the_minutes_are_shared_out() -> None:
-    assert sum(stage.share for stage in (*STAGES, RECOGNIZER)) == pytest.approx(1.0)
+def test_every_step_follows_what_it_needs(options: ProductionOptions) -> None:
+    runs = Runs()
+    assert produce(options, runs.start, lambda _: None) == 0
+    assert runs.most_at_once == 2
+    order: list[str] = []
+    for words in runs.started:  # the model folder is written twice, by the same command
+        same = (step.name for step in steps(options) if command(step, options) == words)
+        order.append(next(name for name in same if name not in order))
+    assert sorted(order) == sorted(step.name for step in steps(options))
+    for step in steps(options):
+        assert all(order.index(name) < order.index(step.name) for name in step.after)
+    names = {step.name for step in steps(options)}
+    assert all(set(step.after) <= names for step in steps(options))
 
 
-def test_what_was_trained_is_trained_no_longer_than_its_share(tmp_path: Path) -> None:
-    trained(tmp_path / "work", "f0", 10.0)
-    trained(tmp_path / "work", "flow", 5.0)
-    run = Recorded()
-    produce(options(tmp_path), run)
-    assert "f0" not in run.names
-    flow = run.steps[run.names.index("flow")]
-    assert float(flow[flow.index("--minutes") + 1]) == pytest.approx(14.0)
+def test_minutes_are_shared_out(options: ProductionOptions) -> None:
+    assert sum(step.share for step in steps(options)) == pytest.approx(1.0, abs=0.02)
+    learn = command(next(step for step in steps(options) if step.name == "judge_encoder"), options)
+    assert learn[learn.index("--minutes") + 1] == "2.00"
+    assert learn[learn.index("--seed") + 1] == "7"
 
 
-def test_however_few_the_minutes_every_network_begins(tmp_path: Path) -> None:
-    run = Recorded()
-    produce(options(tmp_path, minutes=1.0), run)
-    assert {stage.arguments[0] for stage in (*STAGES, RECOGNIZER)} <= set(run.names)
+def test_a_failure_stops_the_others_and_the_same_command_continues(options: ProductionOptions) -> None:
+    runs = Runs(failing="corpus")
+    assert produce(options, runs.start, lambda _: None) == 1
+    assert runs.terminated == 1
+    done = len(list(options.work.glob("*.done")))
+    again = Runs()
+    assert produce(options, again.start, lambda _: None) == 0
+    assert len(again.started) == len(steps(options)) - done
 
 
-def test_a_step_that_fails_is_the_last(tmp_path: Path) -> None:
-    run = Recorded(fails_at="vocoder")
-    assert produce(options(tmp_path), run) == 1
-    assert run.names[-1] == "vocoder"
+def test_more_minutes_continue_trainings_and_what_follows_them(options: ProductionOptions) -> None:
+    assert produce(options, Runs().start, lambda _: None) == 0
+    nothing, longer = Runs(), Runs()
+    assert produce(options, nothing.start, lambda _: None) == 0
+    assert nothing.started == []
+    assert produce(replace(options, minutes=200.0), longer.start, lambda _: None) == 0
+    started = {name for words in longer.started for name in words}
+    assert {"vocoder", "flow", "ship", "takes"} <= started
+    assert not {"corpus", "words", "tokens", "token_reader"} & started
 
 
-def measured(path: Path) -> Path:
-    measures = [
-        {"says": "sentences identified", "value": 0.5, "asked": ">= 0.83", "is_met": False, "aside": "12 of 24"},
-        {"says": "seconds to the first audio", "value": 0.4, "asked": "< 1", "is_met": True, "aside": ""},
-        {"says": "dB relative to the default", "value": None, "asked": None, "is_met": None, "aside": ""},
-    ]
-    content = {
-        "measured": "2026-01-02",
-        "is_quick": False,
-        "measures": measures,
-        "not_measured": {"timbre": "No judge."},
-    }
-    path.write_text(json.dumps(content), "utf-8")
-    return path
-
-
-def test_the_card_tells_what_holds_and_what_does_not(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "flow.pt").write_bytes(bytes(2_500_000))
-    trained(tmp_path / "work", "flow", 75.0)
-    card = write_card(folder, measured(tmp_path / "measured.json"), tmp_path / "work").read_text("utf-8")
-    assert "1 of 2 required measures hold" in card
-    assert "| sentences identified | 0.5 | >= 0.83 | 12 of 24; **does not hold** |" in card
-    assert "Not measured: timbre. No judge." in card
-    assert "| flow | 900 | 75 |" in card
-    assert "2.5 MB" in card
-    assert "“Please whisper.”" in card
-    assert "demonstration" in card
-
-
-def test_a_card_needs_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "model").mkdir()
-    with pytest.raises(TrainingFailed, match="evaluate"):
-        write_card(tmp_path / "model", tmp_path / "measured.json", tmp_path)
-    assert model_card.main(["--to", str(tmp_path / "none"), "--work", str(tmp_path)]) == 1
-    assert "no model folder" in capsys.readouterr().err
-
-
-def test_help_names_the_commands_beside_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        train.main(["--help"])
-    said = capsys.readouterr().out
-    assert {"all", "corpus", "ship", "card"} <= set(re.findall(r"\w+", said))
-    assert "train.py all" in said
+def test_a_corpus_that_is_too_small_is_a_sentence(
+    options: ProductionOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in options.corpus.iterdir():
+        path.unlink()
+    assert produce(options, Runs().start, lambda _: None) == 1
+    assert "more speech" in capsys.readouterr().err

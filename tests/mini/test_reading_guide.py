@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 import torch
-from fakes import fake_corpus
-from mini_speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
+from mini_speech_lm_cases import small_speech_lm, small_vocabulary
 
 from studio.model.speech_lm.network import Attention, rotary_tables
 from studio.text.tokenizer import TextTokenizer
 from training.trainers.reading_guide import NOWHERE, ReadingGuide
 from training.trainers.speech_lm_network import FactoredSpeechLM
-from training.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, collate
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +62,3 @@ def test_following_the_pull_brings_the_head_to_the_text(network: FactoredSpeechL
     guide._heard = None
     network.backbone(hidden)
     assert guide._heard is None
-
-
-@pytest.mark.slow
-def test_reading_moves_through_the_text_from_its_first_token_to_its_last(
-    tokenizer: TextTokenizer, tmp_path: Path
-) -> None:
-    lines = lines_of(fake_corpus(tmp_path / "corpus", utterances_per_speaker=12), tmp_path)
-    maker = SequenceMaker(
-        lines, tokenizer, INSTRUCTIONS, SequenceSettings(zero_shot_share=1.0), np.random.default_rng(0)
-    )
-    for _ in range(10):
-        sequence = maker.draw()
-        assert len(sequence.reading) == len(sequence.tokens) + 1
-        assert (np.diff(sequence.reading) >= 0).all()
-        assert sequence.reading[-1] == sequence.first_prediction - 1  # the last of the text
-        batch = collate([sequence], 1.0)
-        assert (batch.reading[0, : sequence.first_prediction] == NOWHERE).all()

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from fakes import fake_table
 from mini_speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
 from samplers import GreedySampler
 from torch import nn
@@ -19,35 +20,39 @@ from studio.model.config import Precision
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.weights import read_tensors
+from studio.take_checks.recognizers.choice import recognizer_of_model
 from studio.take_checks.recognizers.model_phones import ModelPhones
 from studio.text.styles import load_styles
 from studio.text.tags import COSYVOICE3_SPECIAL_TOKENS
+from training.corpus.phones import LABELS
 from training.corpus.styles import DELIVERY_OF_STYLE
+from training.corpus.tokens import TABLE_FILE
 from training.shipping import ship
 from training.shipping.folder import write_model_folder
 from training.shipping.half_precision import write_halved_tensors
-from training.shipping.instructions import read_instructions, write_presets
+from training.shipping.instructions import BRITISH, read_instructions, write_presets
+from training.shipping.respellings import SYLLABLES_FILE, VOCABULARY_FOLDER
 from training.shipping.text_vocabulary import num_base_text_tokens
 from training.trainers.checkpoints import write_checkpoint
-from training.trainers.factored import pair_labels
 from training.trainers.flow_network import LearningFlow, facts_of_config, flow_config
 from training.trainers.options import TrainingFailed
-from training.trainers.recognizer_network import RecognizerNetwork
-from training.trainers.recognizer_onnx import write_recognizer_onnx
+from training.trainers.sound_recognizer import SoundRecognizer
 from training.trainers.speaker_network import SpeakerNetwork
 from training.trainers.speaker_onnx import write_speaker_onnx
-from training.trainers.speech_lm import VOCABULARY_FOLDER
 from training.trainers.tokenizer_network import SpeechTokenizerNetwork
 from training.trainers.tokenizer_onnx import write_tokenizer_onnx
 from training.trainers.vocoder_sizes import vocoder_config
 from training.trainers.vocoder_start import start
 
 
-def write_stage(work: Path, stage: str, network: nn.Module, facts: Mapping[str, int]) -> None:
+def write_stage(
+    work: Path, stage: str, network: nn.Module, facts: Mapping[str, int], *, network_name: str = ""
+) -> None:
     """A trainer's checkpoint of an untrained network, as far as exporters read it."""
     state = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     write_checkpoint(
-        work / f"{stage}.pt", {"averages": {stage: state}, "networks": {stage: state}, "facts": dict(facts)}
+        work / f"{stage}.pt",
+        {"averages": {network_name or stage: state}, "networks": {network_name or stage: state}, "facts": dict(facts)},
     )
 
 
@@ -58,16 +63,19 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = small_vocabulary(work / VOCABULARY_FOLDER)
     sizes = {"hidden_size": 32, "num_layers": 2, "num_heads": 2, "num_kv_heads": 1, "intermediate_size": 48}
     write_stage(work, "speech_lm", small_speech_lm(tokenizer), {"num_text_rows": tokenizer.num_tokens, **sizes})
+    table = fake_table()
+    table.write(work / TABLE_FILE)
     flow = flow_config(64, 1, 2, 16)
-    write_stage(work, "flow", LearningFlow(flow, pair_labels()), facts_of_config(flow))
+    write_stage(work, "flow", LearningFlow(flow, table), facts_of_config(flow))
     vocoder = CausalHiFT(vocoder_config(base_channels=16, f0_channels=8))
     start(vocoder, torch.Generator().manual_seed(0))
     write_stage(work, "vocoder", vocoder, {"base_channels": 16, "f0_channels": 8})
-    write_tokenizer_onnx(
-        SpeechTokenizerNetwork(pair_labels(), width=16, num_blocks=1, front_width=8), work / "tokenizer.onnx"
-    )
+    write_tokenizer_onnx(SpeechTokenizerNetwork(table, width=16, num_blocks=1, front_width=8), work / "tokenizer.onnx")
     write_speaker_onnx(SpeakerNetwork(16, 32), work / "speaker_encoder.onnx")
-    write_recognizer_onnx(RecognizerNetwork(width=64, num_blocks=1, front_width=8), work / "recognizer.onnx")
+    sizes = {"width": 64, "num_blocks": 1, "front_width": 8}
+    recognizer = SoundRecognizer(**sizes)
+    write_stage(work, "recognizer", recognizer, sizes, network_name="sound_recognizer")
+    (work / SYLLABLES_FILE).write_text('{"hao": [27, 42, 48], "ni": [19, 37]}', "utf-8")
     return work
 
 
@@ -100,19 +108,22 @@ def test_the_program_opens_every_stage(folder: Path) -> None:
 
 def test_takes_can_be_made_before_the_recogniser_is_trained(work: Path, tmp_path: Path) -> None:
     shutil.copytree(work, tmp_path / "work")
-    (tmp_path / "work" / "recognizer.onnx").unlink()
+    (tmp_path / "work" / "recognizer.pt").unlink()
     write_model_folder(tmp_path / "work", tmp_path / "model")
     assert not (tmp_path / "model" / "recognizer.onnx").exists()
     assert open_checkpoint(tmp_path / "model").generation.name == "cosyvoice3"
 
 
 def test_the_program_opens_the_recogniser(folder: Path) -> None:
-    shutil.copy(
-        Path(__file__).parents[2] / "resources/models/studio-mini/CosyVoice-BlankEN/respellings.txt",
-        folder / "CosyVoice-BlankEN",
-    )
     recognizer = ModelPhones("model", folder)
-    assert recognizer.log_probabilities(np.zeros(16_000, np.float32)).shape == (50, 41)
+    assert recognizer.log_probabilities(np.zeros(16_000, np.float32)).shape == (50, len(LABELS))
+    found = recognizer.phones(["你", "好", "one", "green"])
+    assert found[:2] == [[19, 37], [27, 42, 48]]
+    assert [LABELS[number] for number in found[2]] == ["w", "ʌ", "n"]
+    assert found[3]  # from its letters
+    available = recognizer_of_model(folder)
+    assert available is not None
+    assert available.languages == {"en", "zh"}
 
 
 def test_a_repeated_token_is_no_reason_to_draw_again(folder: Path) -> None:
@@ -124,7 +135,7 @@ def test_a_repeated_token_is_no_reason_to_draw_again(folder: Path) -> None:
 def test_the_layout_is_the_official_one(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {
         "CosyVoice-BlankEN", "campplus.onnx", "cosyvoice3.yaml", "flow.pt", "hift.pt", "llm.pt",
-        "recognizer.onnx", "speech_tokenizer_v3.onnx", "styles.json",
+        "recognizer.json", "recognizer.onnx", "speech_tokenizer_v3.onnx", "styles.json",
     }  # fmt: skip
     tensors = read_tensors(folder / "llm.pt")
     assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
@@ -166,13 +177,13 @@ def test_numbers_that_sixteen_bits_cannot_store_are_refused(tmp_path: Path) -> N
 
 
 def test_every_style_of_the_corpus_has_an_instruction() -> None:
-    assert set(read_instructions()) == set(DELIVERY_OF_STYLE) - {"normal"}
+    assert set(read_instructions()) == {*DELIVERY_OF_STYLE, BRITISH} - {"normal"}
 
 
 def test_instructions_are_presets_of_the_app(tmp_path: Path) -> None:
-    write_presets(tmp_path, ["fast", "accent:scotland", "normal"])
+    write_presets(tmp_path, ["fast", BRITISH, "normal"])
     styles = load_styles("cosyvoice3", tmp_path)
-    assert [preset.id for preset in styles.presets] == ["v3.speed.fast", "v3.dialect.scottish"]
+    assert [preset.id for preset in styles.presets] == ["v3.speed.fast", "v3.dialect.british"]
     assert styles.preset("speed.fast").instruction == read_instructions()["fast"].canonical
     assert styles.tags == ()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from bilingual_fakes import fake_bilingual_corpus
+from teacher_fakes import fake_teacher_corpus
 
-from training.bilingual.phones import NUMBER_OF_LABEL
-from training.bilingual.store import BilingualCorpus, open_speech
+from training.corpus.phones import NUMBER_OF_LABEL
+from training.corpus.store import Corpus
 from training.trainers import sound_recognizer, speaker_encoder
 from training.trainers.options import TrainingFailed, TrainingOptions
 from training.trainers.sound_batches import UNKNOWN, SoundPieces
@@ -20,8 +20,8 @@ SMALL = {"width": "32", "num_blocks": "2", "front_width": "24", "batch": "4", "p
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BilingualCorpus:
-    return fake_bilingual_corpus(tmp_path / "corpus", monkeypatch)
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
+    return fake_teacher_corpus(tmp_path / "corpus", monkeypatch)
 
 
 def heard(runs: str) -> sound_recognizer.Heard:
@@ -58,7 +58,7 @@ def test_errors_are_edits(found: str, wanted: str, edits: int) -> None:
     assert error_rate(list(found), list(wanted)) == pytest.approx(edits / 3)
 
 
-def test_pieces_have_a_sound_and_a_tone_for_each_20_ms(corpus: BilingualCorpus) -> None:
+def test_pieces_have_a_sound_and_a_tone_for_each_20_ms(corpus: Corpus) -> None:
     pieces = SoundPieces(corpus, corpus.indices(speaker_split="train"), 40)
     for seed in range(6):
         batch = pieces.draw(np.random.default_rng(seed), 3)
@@ -68,10 +68,16 @@ def test_pieces_have_a_sound_and_a_tone_for_each_20_ms(corpus: BilingualCorpus) 
             for target in (batch.sounds, batch.tones):
                 assert (target[row, : length // 2] >= 0).all()
                 assert (target[row, length // 2 :] == UNKNOWN).all()
-    assert set(np.unique(pieces.labels(1)[1])) == {0, 1, 3}
+    assert set(np.unique(corpus.labels(1)[1])) == {0, 1, 3}
 
 
-def test_every_second_voice_is_left_for_others(corpus: BilingualCorpus) -> None:
+def test_spliced_pieces_are_as_long_as_others(corpus: Corpus) -> None:
+    pieces = SoundPieces(corpus, corpus.indices(speaker_split="train"), 40, spliced_share=1.0)
+    batch = pieces.draw(np.random.default_rng(0), 4)
+    assert (batch.lengths >= 4 * 38).all()
+
+
+def test_every_second_voice_is_left_for_others(corpus: Corpus) -> None:
     train = corpus.indices(speaker_split="train")
     parts = [{corpus.lines[index].voice for index in some_voices(corpus, train, half)} for half in ("odd", "even")]
     assert parts == [{"train-001"}, {"train-000"}]
@@ -80,22 +86,21 @@ def test_every_second_voice_is_left_for_others(corpus: BilingualCorpus) -> None:
 
 
 @pytest.mark.slow
-def test_a_short_run_learns_and_can_be_continued(tmp_path: Path, corpus: BilingualCorpus) -> None:
+def test_a_short_run_learns_and_can_be_continued(tmp_path: Path, corpus: Corpus) -> None:
     options = TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.15, settings=SMALL)
     values = sound_recognizer.train(options)
     assert set(values) == {"en_accuracy", "en_sound_errors", "zh_accuracy", "zh_sound_errors", "zh_tone_errors"}
     assert values["zh_accuracy"] > 0.4  # the fakes speak four sounds of Mandarin; a guess is right in a quarter
     log = tmp_path / "work" / "sound_recognizer.jsonl"
     lines = len(log.read_text("utf-8").splitlines())
-    sound_recognizer.train(TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.01, settings=SMALL))
+    sound_recognizer.train(TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.17, settings=SMALL))
     assert len(log.read_text("utf-8").splitlines()) > lines
     network = sound_recognizer.load_network(tmp_path / "work" / "sound_recognizer.pt")
     assert recognize(network, corpus.samples(1)).sounds
 
 
 @pytest.mark.slow
-def test_the_speaker_encoder_learns_from_the_same_corpus(tmp_path: Path, corpus: BilingualCorpus) -> None:
-    assert isinstance(open_speech(tmp_path / "corpus"), BilingualCorpus)
+def test_the_speaker_encoder_learns_from_the_same_corpus(tmp_path: Path, corpus: Corpus) -> None:
     settings = {"channels": "16", "pooled_channels": "24", "rows": "4"}
     values = speaker_encoder.train(
         TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.02, settings=settings)

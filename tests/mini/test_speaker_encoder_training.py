@@ -70,7 +70,7 @@ def test_training_leaves_a_checkpoint_and_an_encoder(tmp_path: Path, corpus: Cor
             shipped.embed(bank), network(torch.from_numpy(bank)[None])[0].numpy(), rtol=1e-4, atol=1e-5
         )
     lines = [json.loads(line) for line in (tmp_path / "speaker_encoder.jsonl").read_text().splitlines()]
-    train(replace(options, minutes=0.01))
+    train(replace(options, minutes=0.08))
     resumed = json.loads((tmp_path / "speaker_encoder.jsonl").read_text().splitlines()[-1])
     assert resumed["step"] > lines[-1]["step"] > 0
 
@@ -80,7 +80,7 @@ def test_odd_and_even_speakers_are_different_ones_and_the_stranger_is_in_neither
     odd, even, everybody = (_training_utterances(corpus, which, 4, random) for which in ("odd", "even", "all"))
     assert not set(odd) & set(even)
     assert set(odd) | set(even) == set(everybody)
-    heard = {corpus.entry(int(index)) for indices in everybody.values() for index in indices}
+    heard = [corpus.entry(int(index)) for indices in everybody.values() for index in indices]
     assert {entry.speaker.split for entry in heard} == {"train"}
     assert {entry.split for entry in heard} == {"train"}
     assert not {entry.style for entry in heard} & {"whisper", "high", "low"}
@@ -89,7 +89,7 @@ def test_odd_and_even_speakers_are_different_ones_and_the_stranger_is_in_neither
 @pytest.mark.slow
 def test_one_speaker_is_too_few(tmp_path: Path) -> None:
     corpus = fake_corpus(tmp_path)
-    alone = Corpus([entry for entry in corpus._entries if entry.speaker.name == "flite-slt@1.00"], corpus._shards)
+    alone = Corpus([entry for entry in corpus._entries if entry.speaker.name == "train-0"], corpus._shards)
     with pytest.raises(TrainingFailed, match="at least two"):
         _training_utterances(alone, "all", 4, np.random.default_rng(0))
 

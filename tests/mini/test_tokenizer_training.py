@@ -7,18 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from fakes import fake_corpus
+from fakes import SCHEME, fake_corpus, fake_table
 
 from studio.audio.waveform import Waveform
 from studio.model.onnx_networks import SpeechTokenizer, open_onnx
 from studio.voices import features
 from training.corpus.store import Corpus
-from training.corpus.tokens import Colour, shipped_pairs
+from training.corpus.tokens import Register
 from training.shipping.half_precision import write_halved_onnx
 from training.trainers import tokenizer
-from training.trainers.factored import pair_labels
-from training.trainers.options import TrainingFailed, TrainingOptions
-from training.trainers.tokenizer_batches import TokenizerPieces, clip_colours, to_16k, whisper_log_mel
+from training.trainers.augmentation import to_16k, whisper_log_mel
+from training.trainers.options import TrainingOptions
 from training.trainers.tokenizer_network import SpeechTokenizerNetwork
 from training.trainers.tokenizer_onnx import write_tokenizer_onnx
 
@@ -31,7 +30,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 @pytest.fixture(scope="module")
 def network() -> SpeechTokenizerNetwork:
     torch.manual_seed(0)
-    network = SpeechTokenizerNetwork(pair_labels(), width=32, num_blocks=3, front_width=24).eval()
+    network = SpeechTokenizerNetwork(fake_table(), width=32, num_blocks=3, front_width=24).eval()
     for parameter in network.parameters():  # biases and norms begin as what does nothing
         torch.nn.init.normal_(parameter, std=0.2)
     return network
@@ -43,8 +42,8 @@ def random_log_mel(num_frames: int) -> np.ndarray:
 
 def expected_tokens(network: SpeechTokenizerNetwork, log_mel: np.ndarray) -> tuple[int, ...]:
     with torch.no_grad():
-        pairs, colours = network(torch.from_numpy(log_mel)[None], torch.tensor([log_mel.shape[1]]))
-    return tuple((pairs.argmax(-1) + 729 * colours.argmax(-1))[0].tolist())
+        pairs, pitches = network(torch.from_numpy(log_mel)[None], torch.tensor([log_mel.shape[1]]))
+    return tuple((pairs.argmax(-1) + SCHEME.sounds * pitches.argmax(-1))[0].tolist())
 
 
 @pytest.mark.slow
@@ -65,41 +64,11 @@ def test_a_piece_keeps_its_sound_on_the_way_to_16_khz() -> None:
     assert np.abs(np.fft.rfft(faster)).argmax() * 16_000 / 12_800 == pytest.approx(440 * 24_000 / 16_000 / 1.2, abs=2)
 
 
-def test_unaugmented_pieces_carry_the_labels_of_the_corpus(corpus: Corpus) -> None:
-    indices = corpus.indices(split="train", speaker_split="train")
-    pieces = TokenizerPieces(corpus, indices, shipped_pairs(), num_tokens=200)  # longer than any utterance
-    batch = pieces.draw(np.random.default_rng(0), 12, is_augmented=False)
-    known = {tuple(shipped_pairs().classes(corpus.labels(int(index))).tolist()) for index in indices}
-    for row, length in enumerate(batch.lengths.tolist()):
-        assert tuple(batch.pairs[row, : length // 4].tolist()) in known
-        assert (batch.pairs[row, length // 4 :] == -100).all()
-    assert batch.log_mel.shape == (12, 128, 800)
-
-
-@pytest.mark.slow
-def test_augmented_pieces_keep_their_sounds_in_order_at_another_speed(corpus: Corpus) -> None:
-    indices = corpus.indices(split="train", speaker_split="train")[:1]
-    pieces = TokenizerPieces(corpus, indices, shipped_pairs(), num_tokens=200)
-    labels = corpus.labels(int(indices[0]))
-    spoken = [label for label, before in zip(labels[1:], labels, strict=False) if label != before]
-    lengths = set()
-    for seed in range(12):
-        batch = pieces.draw(np.random.default_rng(seed), 1)
-        length = int(batch.lengths[0]) // 4
-        lengths.add(length)
-        assert torch.isfinite(batch.log_mel).all()
-        firsts = shipped_pairs().pairs[batch.pairs[0, :length].numpy()].reshape(-1)
-        assert set(firsts.tolist()) <= set(labels.tolist())
-        assert len(set(spoken) - set(firsts.tolist())) <= 4  # rare pairs fall together
-    assert len(lengths) > 2
-
-
-def test_only_what_a_clip_can_tell_is_asked_of_its_colours(corpus: Corpus) -> None:
+def test_only_what_a_clip_can_tell_is_asked_of_its_tokens(corpus: Corpus) -> None:
     for style in ("whisper", "loud", "soft", "high"):
         index = int(corpus.indices(style=style)[0])
-        colours = set(clip_colours(corpus, index).tolist())
-        allowed = {Colour.WHISPER} if style == "whisper" else {Colour.MODAL_LOW, Colour.MODAL_MID, Colour.MODAL_HIGH}
-        assert colours <= allowed
+        registers = set(corpus.table.registers_of(corpus.heard_tokens(index)))
+        assert registers == {Register.WHISPER if style == "whisper" else Register.MODAL}
 
 
 @pytest.mark.slow
@@ -136,7 +105,7 @@ def test_half_the_size_says_nearly_the_same(network: SpeechTokenizerNetwork, tmp
 
 @pytest.mark.slow
 def test_a_short_run_leaves_a_file_the_program_can_open(tmp_path: Path) -> None:
-    corpus = fake_corpus(tmp_path / "corpus", utterances_per_speaker=10)
+    corpus = fake_corpus(tmp_path / "corpus", utterances_per_speaker=10, work=tmp_path / "work")
     small = {
         "width": "32",
         "num_blocks": "2",
@@ -146,16 +115,8 @@ def test_a_short_run_leaves_a_file_the_program_can_open(tmp_path: Path) -> None:
         "num_clips": "3",
     }
     values = tokenizer.train(TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.04, settings=small))
-    assert 0.0 <= values["new_timbres_pair_accuracy"] <= 1.0
-    assert 0.0 <= values["stranger_half_frame_accuracy"] <= 1.0
+    assert 0.0 <= values["en_sound_accuracy"] <= 1.0
+    assert 0.0 <= values["zh_pitch_accuracy"] <= 1.0
     heard = SpeechTokenizer(tmp_path / "work" / "tokenizer.onnx", num_threads=1)
     log_mel = features.whisper_log_mel(Waveform(corpus.samples(0), 24_000).resampled(16_000))
     assert len(heard.tokenize(log_mel)) == corpus.entry(0).num_tokens
-
-
-@pytest.mark.slow
-def test_the_tokenizer_does_not_begin_from_a_model_folder(tmp_path: Path) -> None:
-    fake_corpus(tmp_path / "corpus")
-    options = TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.01, start_from=tmp_path)
-    with pytest.raises(TrainingFailed, match="cannot begin from a model folder"):
-        tokenizer.train(options)

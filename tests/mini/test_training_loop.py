@@ -153,19 +153,6 @@ def test_a_damaged_checkpoint_is_a_sentence(options: TrainingOptions) -> None:
         make(options)
 
 
-def test_begins_from_a_shipped_folder_only_without_a_checkpoint(options: TrainingOptions, tmp_path: Path) -> None:
-    from_shipped = TrainingOptions(options.corpus, options.work, seed=3, start_from=tmp_path)
-    begun_from: list[Path] = []
-    trainer = make(from_shipped, warm_start=begun_from.append)
-    assert begun_from == [tmp_path]
-    trainer.save()
-    make(from_shipped, warm_start=begun_from.append)
-    assert begun_from == [tmp_path]
-    (options.work / "line.pt").unlink()
-    with pytest.raises(TrainingFailed, match="cannot begin from a model folder"):
-        make(from_shipped)
-
-
 def test_settings_are_read_by_kind(options: TrainingOptions) -> None:
     from dataclasses import dataclass, replace
 

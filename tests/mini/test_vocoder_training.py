@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -48,7 +49,8 @@ def small_network() -> CausalHiFT:
 @pytest.mark.slow
 def test_a_crop_is_a_piece_of_the_utterance_with_its_surroundings(corpus: Corpus) -> None:
     indices = training_indices(corpus)[:1]
-    utterance = corpus[int(indices[0])]
+    index = int(indices[0])
+    utterance = SimpleNamespace(mel=corpus.mel(index), samples=corpus.samples(index), f0_hz=corpus.f0_hz(index))
     random = np.random.default_rng(0)
     num_frames = len(utterance.mel)
     seen_starts, ends = set(), 0
@@ -59,13 +61,13 @@ def test_a_crop_is_a_piece_of_the_utterance_with_its_surroundings(corpus: Corpus
             for i in range(num_frames - 19)
         ]
         first = int(np.argmin(distances))
-        assert distances[first] == 0.0
+        assert distances[first] < 1e-4
         seen_starts.add(first)
         assert torch.equal(crops.sound[0], torch.from_numpy(utterance.samples[480 * first : 480 * (first + 20)]))
         padded = np.pad(utterance.samples, (480, 1920))
         assert torch.equal(crops.samples[0], torch.from_numpy(padded[480 * first : 480 * (first + 23)]))
         beyond = np.pad(utterance.mel, ((0, 4), (0, 0)))[first + 20 : first + 24]
-        assert torch.equal(crops.mel[0, :, 20:].T, torch.from_numpy(beyond))
+        torch.testing.assert_close(crops.mel[0, :, 20:].T, torch.from_numpy(beyond), atol=1e-4, rtol=0)
         assert torch.equal(crops.f0_hz[0], torch.from_numpy(np.pad(utterance.f0_hz, (0, 1))[first : first + 21]))
         ends += first + 20 == num_frames
     assert len(seen_starts) > 5
@@ -260,7 +262,7 @@ def test_pitch_is_compared_where_both_are_voiced() -> None:
 
 @pytest.mark.slow
 def test_from_nothing_to_a_vocoder_the_program_loads(options: TrainingOptions, tmp_path: Path) -> None:
-    """Both stages, the adversarial part included; then the program's own loader, and a warm start from its file."""
+    """Both stages, the adversarial part included; then the program's own loader, and tuning with mels of the flow."""
     with pytest.raises(TrainingFailed, match="Train f0 first"):
         vocoder.train(options)
     values = f0.train(replace(options, settings={"channels": "8", "batch": "2", "frames": "20"}))
@@ -278,6 +280,15 @@ def test_from_nothing_to_a_vocoder_the_program_loads(options: TrainingOptions, t
     with torch.no_grad():
         expected, _ = network(mel[None], noise.columns(0, 12 * 480))
     torch.testing.assert_close(loaded.synthesize_whole(mel, noise), expected[0], atol=5e-3, rtol=0)
-    again = small_network()
-    vocoder.load_shipped(again, folder)
-    torch.testing.assert_close(again.ups[1].weight, network.ups[1].weight)
+    tuned = {**settings, "begin_with": "vocoder", "flow_share": "0.5", "adversarial_from": "0"}
+    with pytest.raises(TrainingFailed, match="no mels of the flow"):
+        vocoder.train(replace(options, name="vocoder_tuned", settings=tuned))
+    (options.work / "flow_mels").mkdir()
+    corpus = Corpus.open(options.corpus)
+    for index in training_indices(corpus)[:3].tolist():
+        np.save(options.work / "flow_mels" / f"{index}.npy", corpus.mel(index) + 0.1)
+    values = vocoder.train(replace(options, name="vocoder_tuned", settings={**tuned, "rate": "0"}))
+    assert all(math.isfinite(value) for value in values.values())
+    torch.testing.assert_close(
+        vocoder.load_trained(options.work, "vocoder_tuned").ups[1].weight, network.ups[1].weight, atol=2e-2, rtol=0
+    )

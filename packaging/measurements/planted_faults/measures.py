@@ -23,8 +23,8 @@ from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceRefe
 from studio.take_checks.policy import DEFAULT_RETRIES, find_best
 from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import CheckRequest
-from training.corpus import flite
-from training.corpus.phones import LABELS, SILENCE
+from training.synthesizers import flite
+from training.synthesizers.phones import LABELS, SILENCE
 
 Check = Callable[[CheckRequest], TakeCheck]
 Checked = list[tuple[MeasuredTake, TakeCheck]]

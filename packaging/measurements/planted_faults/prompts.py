@@ -12,8 +12,8 @@ import soxr
 
 from measurements.planted_faults.sentences import PROMPTS, TUNING_PROMPTS
 from studio import paths
-from training.corpus import flite
-from training.corpus.espeak import espeak
+from training.synthesizers import flite
+from training.synthesizers.espeak import espeak
 
 _RATE = 24_000
 # Silence around the speech, as in a recording.

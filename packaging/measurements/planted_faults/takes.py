@@ -27,8 +27,8 @@ from studio.pipeline.request import EngineOptions, SentenceEvidence, VoiceRefere
 from studio.pipeline.silence import without_leading_silence
 from studio.pipeline.synthesizer import Synthesizer
 from studio.text.segmentation import Sentence, prepare_text
-from training.corpus.phones import SILENCE
-from training.corpus.tokens import NUM_PAIRS, labels_of, shipped_pairs
+from training.synthesizers.phones import SILENCE
+from training.synthesizers.tokens import NUM_PAIRS, labels_of, shipped_pairs
 
 TOKEN_SECONDS = 0.04
 _RATE = 24_000

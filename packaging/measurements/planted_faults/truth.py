@@ -12,9 +12,9 @@ import numpy as np
 import regex
 
 from studio.text.respellings import Respellings
-from training.corpus.phones import LABELS, SILENCE
-from training.corpus.tokens import labels_of, shipped_pairs
-from training.shipping.respellings import PHONE_OF_LETTER
+from training.synthesizers.letters import PHONE_OF_LETTER
+from training.synthesizers.phones import LABELS, SILENCE
+from training.synthesizers.tokens import labels_of, shipped_pairs
 
 _HALF_SECONDS = 0.02
 Heard = tuple[str, float, float]  # label, start and end in seconds

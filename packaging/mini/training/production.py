@@ -1,132 +1,223 @@
 """``train.py all``: creates the bundled voice from scratch: corpus, networks, model folder, measures, card.
 
-It can be interrupted; the same command resumes it. A stage that has used its share of the minutes is skipped; a stage
-that has used part of its share gets the rest. Every step is a separate process, so that its memory is released.
+It can be interrupted; the same command resumes it. Training begins with the first hour of the corpus. Every step is a
+separate process, so that its memory is released. A finished step is marked in the work folder (``NAME.done``) and not run
+again, unless it is to have more hours or minutes, or follows such a step.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from training.corpus.plan import SHARD_SECONDS
+from training.shipping.folder import TUNED_VOCODER
 from training.shipping.ship import SHIPPED_FOLDER
 from training.trainers.options import BUILD_FOLDER, TAKES_FOLDER
 
 _SCRIPTS = Path(__file__).resolve().parents[1]
-_WORTH_STARTING_MINUTES = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A training step. ``share`` is its share of all minutes, ``name`` the name of its checkpoint and log."""
-
-    name: str
-    share: float
-    arguments: tuple[str, ...]
-
-
-# Each stage follows its dependencies: the vocoder needs the pitch predictor, and the flow the speaker encoder.
-STAGES = (
-    Stage("speaker_encoder", 0.05, ("speaker_encoder",)),
-    Stage(
-        "judge_encoder",
-        0.03,
-        ("speaker_encoder", "--name", "judge_encoder", "--speakers", "odd"),
-    ),
-    Stage("f0", 0.04, ("f0",)),
-    Stage("tokenizer", 0.13, ("tokenizer",)),
-    Stage("vocoder", 0.30, ("vocoder",)),
-    Stage("flow", 0.19, ("flow",)),
-    Stage("speech_lm", 0.22, ("speech_lm",)),
-)
-# It learns from takes of the model, so it is trained after the others.
-RECOGNIZER = Stage("recognizer", 0.04, ("recognizer",))
-# A different seed and other speakers make this encoder independent of the model's.
-_SEED_OF_JUDGE = 7
+_SCHEMES = ("328-9-1", "328-3-3", "252-5-3", "172-9-3", "273-13-1", "410-5-1")
+# One hour of speech for small networks, four hours with all voices for others.
+_EARLY_SHARDS, _SOME_SHARDS = 34, 120
+_POLL_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class ProductionOptions:
+    """``minutes`` is the training time of all networks together, ``processes`` the number of steps at once."""
+
+    teacher: Path
     corpus: Path
     work: Path
     to: Path
     minutes: float
     hours: float
-    word_hours: float
     processes: int
     seed: int
     device: str
 
 
-Run = Callable[[Sequence[str]], int]
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``script`` and its ``arguments``. It begins when the steps ``after`` which it comes are done, and ``num_shards``
+    of the corpus are complete. ``share`` is the share of all minutes of a training, and 0 for other steps.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    share: float = 0.0
+    num_shards: int = 0
+    after: tuple[str, ...] = ()
+    script: str = "train.py"
 
 
-def produce(options: ProductionOptions, run: Run) -> int:
-    """Return the status of the first failed step, or 0. ``run`` receives a script of this folder and its arguments."""
-    train = str(_SCRIPTS / "train.py")
-    corpus = [train, "corpus", "--corpus", str(options.corpus), "--hours", f"{options.hours:g}"]
-    corpus += ["--word-hours", f"{options.word_hours:g}", "--processes", str(options.processes)]
-    if status := run([*corpus, "--seed", str(options.seed)]):
-        return status
-    for stage in STAGES:
-        if (learn := _training(train, stage, options)) and (status := run(learn)):
-            return status
+class Running(Protocol):
+    """A started step, such as ``subprocess.Popen``."""
+
+    def poll(self) -> int | None: ...
+
+    def terminate(self) -> None: ...
+
+
+Start = Callable[[Sequence[str]], Running]
+
+# Not a share of all minutes: more minutes must not change the tokens, with which everything else was trained.
+_READER_TIME = ("--minutes", "8")
+_TUNING = {"begin_with": "vocoder", "flow_share": "0.5", "adversarial_from": "0", "rate": "0.0002"}
+_RECOGNIZER = {"takes_share": "0.5", "spliced_share": "0.35"}
+# A different seed and other speakers make these networks independent of the model's.
+_JUDGES, _SEED_OF_JUDGES = ("judge_encoder", "judge_recognizer"), 7
+
+
+def steps(options: ProductionOptions) -> tuple[Step, ...]:
+    """Return all steps, the most urgent first."""
+    corpus, work = ("--corpus", str(options.corpus)), ("--work", str(options.work))
+    teacher, to = ("--teacher", str(options.teacher)), ("--to", str(options.to))
+    takes = str(options.corpus.parent / TAKES_FOLDER)
     measured = str(options.work / "measured.json")
-    folders = ["--work", str(options.work), "--to", str(options.to)]
-    evaluate = [str(_SCRIPTS / "evaluate.py"), "--model", str(options.to), "--work", str(options.work)]
-    takes = ["--corpus", str(options.corpus), "--to", str(options.corpus.parent / TAKES_FOLDER)]
-    for step in (
-        [train, "ship", *folders],
-        [train, "takes", *takes, "--model", str(options.to), "--seed", str(options.seed)],
-        _training(train, RECOGNIZER, options),
-        [train, "ship", *folders],
-        [*evaluate, "--json", measured],
-        [train, "card", *folders, "--measured", measured],
-    ):
-        if step and (status := run(step)):
-            return status
+    whole = _count_shards(options.hours)
+    early, some = min(_EARLY_SHARDS, whole), min(_SOME_SHARDS, whole)
+    readers = tuple(
+        Step(
+            f"reader-{scheme}",
+            ("token_reader", "--name", f"reader-{scheme}", *_sizes(scheme), *corpus, *work, *_READER_TIME),
+            0.0,
+            early,
+        )
+        for scheme in _SCHEMES
+    )
+    odd = ("--speakers", "odd")
+    return (
+        Step("corpus", ("corpus", *corpus, *teacher, "--hours", f"{options.hours:g}", "--seed", str(options.seed))),
+        Step("words", ("words", *teacher, *work)),
+        *readers,
+        Step("tokens", ("tokens", *corpus, *work), after=tuple(reader.name for reader in readers)),
+        Step("f0", ("f0",), 0.03, early),
+        Step("letter_sounds", ("letter_sounds", "--corpus", str(options.teacher)), 0.05),
+        Step("speaker_encoder", ("speaker_encoder",), 0.03, some),
+        Step("vocoder", ("vocoder",), 0.22, some, ("f0",)),
+        Step("tokenizer", ("tokenizer",), 0.07, some, ("tokens",)),
+        Step("judge_encoder", ("speaker_encoder", "--name", "judge_encoder", *odd), 0.02, some),
+        Step("judge_recognizer", ("sound_recognizer", "--name", "judge_recognizer", *odd), 0.05, some),
+        Step("speech_lm", ("speech_lm",), 0.23, whole, ("tokens", "words", "letter_sounds")),
+        Step("flow", ("flow",), 0.18, whole, ("tokens", "speaker_encoder")),
+        Step("flow_mels", ("flow_mels", *corpus, *work), after=("flow",)),
+        Step(
+            TUNED_VOCODER,
+            ("vocoder", "--name", TUNED_VOCODER, *_settings(_TUNING)),
+            0.05,
+            after=("flow_mels", "vocoder"),
+        ),
+        Step("model", ("ship", *work, *to), after=(TUNED_VOCODER, "tokenizer", "speech_lm")),
+        Step("takes", ("takes", *corpus, *work, "--to", takes, "--model", str(options.to)), after=("model",)),
+        Step("recognizer", ("sound_recognizer", "--name", "recognizer", *_settings(_RECOGNIZER)), 0.05, 0, ("takes",)),
+        Step("ship", ("ship", *work, *to), after=("recognizer",)),
+        Step(
+            "measures",
+            ("--model", str(options.to), *work, *teacher, "--json", measured),
+            after=("ship", *_JUDGES),
+            script="evaluate.py",
+        ),
+        Step("card", ("card", *work, *to, "--measured", measured), after=("measures",)),
+    )
+
+
+def produce(options: ProductionOptions, start: Start, sleep: Callable[[float], None] = time.sleep) -> int:
+    """Return the status of the first failed step, or 0. ``start`` receives a script of this folder and its arguments."""
+    options.work.mkdir(parents=True, exist_ok=True)
+    waiting: list[Step] = []
+    for step in steps(options):
+        is_done = _mark(options, step.name).is_file() and _mark(options, step.name).read_text("utf-8") == _note(
+            step, options
+        )
+        if not is_done or {each.name for each in waiting} & set(step.after):
+            waiting.append(step)
+    by_name = {step.name: step for step in waiting}
+    for step in waiting:
+        _mark(options, step.name).unlink(missing_ok=True)
+    running: dict[str, Running] = {}
+    while waiting or running:
+        for name, process in list(running.items()):
+            status = process.poll()
+            if status is None:
+                continue
+            del running[name]
+            if status:
+                for other in running.values():
+                    other.terminate()  # trainings save their state
+                return status
+            _mark(options, name).write_text(_note(by_name[name], options), "utf-8")
+        for step in list(waiting):
+            if len(running) < options.processes and _is_ready(step, options):
+                waiting.remove(step)
+                running[step.name] = start(command(step, options))
+        if running:
+            sleep(_POLL_SECONDS)
+        elif waiting and not any(_is_ready(step, options) for step in waiting):
+            print(f"{waiting[0].name} needs more speech. Make it with more --hours.", file=sys.stderr)
+            return 1
     return 0
 
 
-def _training(train: str, stage: Stage, options: ProductionOptions) -> list[str]:
-    """Return the command that trains a stage for the rest of its share, or an empty list if nothing is left."""
-    trained = minutes_trained(options.work, stage.name)
-    minutes = stage.share * options.minutes - trained
-    if trained > 0.0 and minutes < _WORTH_STARTING_MINUTES:
-        return []
-    seed = options.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
-    learn = [train, *stage.arguments, "--corpus", str(options.corpus), "--work", str(options.work)]
-    return [*learn, "--minutes", f"{minutes:.2f}", "--seed", str(seed), "--device", options.device]
-
-
-def minutes_trained(work: Path, name: str) -> float:
-    """Return the minutes of all runs so far, from the last line of the log, or 0 without a checkpoint."""
-    log = work / f"{name}.jsonl"
-    if not log.is_file() or not (work / f"{name}.pt").is_file():
-        return 0.0
-    lines = log.read_text("utf-8").splitlines()
-    return float(json.loads(lines[-1])["seconds"]) / 60.0 if lines else 0.0
+def command(step: Step, options: ProductionOptions) -> list[str]:
+    """Return the script and the arguments of a step."""
+    words = [str(_SCRIPTS / step.script), *step.arguments]
+    if not step.share:
+        return words
+    if "--corpus" not in words:
+        words += ["--corpus", str(options.corpus)]
+    seed = options.seed + (_SEED_OF_JUDGES if step.name in _JUDGES else 0)
+    words += ["--work", str(options.work), "--minutes", f"{step.share * options.minutes:.2f}"]
+    return [*words, "--seed", str(seed), "--device", options.device]
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="train.py all", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
+    parser.add_argument("--teacher", type=Path, required=True, help="folder of the teacher: train.py teacher --to")
+    parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the speech")
     parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
     parser.add_argument("--to", type=Path, default=SHIPPED_FOLDER, help="the model folder to write")
-    parser.add_argument("--minutes", type=float, default=480.0, help="total training time of all networks")
-    parser.add_argument("--hours", type=float, default=12.0, help="hours of synthetic speech")
-    parser.add_argument("--word-hours", type=float, default=8.0, help="additional hours of word lists")
-    parser.add_argument("--processes", type=int, default=2, help="number of processes that synthesize speech")
+    parser.add_argument("--minutes", type=float, default=2400.0, help="total training time of all networks, CPU time")
+    parser.add_argument("--hours", type=float, default=20.0, help="hours of speech")
+    parser.add_argument("--processes", type=int, default=2, help="number of steps that run at once")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, or cuda")
-    return produce(ProductionOptions(**vars(parser.parse_args(arguments))), _run)
+    return produce(ProductionOptions(**vars(parser.parse_args(arguments))), _start)
 
 
-def _run(step: Sequence[str]) -> int:
+def _start(step: Sequence[str]) -> Running:
     print("+ " + " ".join(step), file=sys.stderr, flush=True)
-    return subprocess.run([sys.executable, *step], check=False).returncode
+    return subprocess.Popen([sys.executable, *step])
+
+
+def _is_ready(step: Step, options: ProductionOptions) -> bool:
+    has_speech = sum(1 for _ in options.corpus.glob("shard-*.json")) >= step.num_shards
+    return has_speech and all(_mark(options, name).exists() for name in step.after)
+
+
+def _note(step: Step, options: ProductionOptions) -> str:
+    """Return the content of the mark of a finished step."""
+    return " ".join(command(step, options)[1:])
+
+
+def _mark(options: ProductionOptions, name: str) -> Path:
+    return options.work / f"{name}.done"
+
+
+def _count_shards(hours: float) -> int:
+    """Return the number of shards that are nearly all of the corpus."""
+    return int(0.95 * 3600.0 * hours / SHARD_SECONDS)
+
+
+def _sizes(scheme: str) -> list[str]:
+    return _settings(dict(zip(("sounds", "levels", "slopes"), scheme.split("-"), strict=True)))
+
+
+def _settings(settings: dict[str, str]) -> list[str]:
+    return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]

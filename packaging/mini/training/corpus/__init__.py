@@ -1,6 +1,5 @@
-"""Synthetic speech for training: texts, synthesizers, speakers, phones, anchored tokens, and shards on disk.
+"""The corpus of the bundled voice: what the teacher reads, in which voices and styles, in shards on disk.
 
-Decision: tokens are defined by the phone timings of the synthesizers (pair of phone labels x colour of the voice).
-Reason: flow and language model can be trained independently and at the same time, and tokens are readable.
-Alternative: learning a codebook first, for which all other training would have to wait.
+Decision: English and Mandarin lines alternate in every shard, and all voices read both. Reason: every prefix of the
+corpus is a balanced corpus, and one timbre is heard in both languages. Alternative: separate voices and corpora.
 """

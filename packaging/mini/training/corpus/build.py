@@ -1,6 +1,7 @@
-"""Creation of the corpus: measures every speaker, then synthesizes the shards in one or more processes.
+"""``train.py corpus``: the speech of both languages that the bundled voice learns from.
 
-It may be interrupted: the same command continues with the missing shards.
+It may be interrupted: the same command continues with the missing shards. Every prefix of the shards is a balanced
+corpus, so training can begin with the first hour.
 """
 
 from __future__ import annotations
@@ -13,187 +14,131 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from training.corpus.phones import LABELS
-from training.corpus.plan import Job, planned_shards, planned_word_shards
-from training.corpus.rendering import Voice, labels_only, listened_to, rendered
-from training.corpus.speakers import SpeakerRecipe, speaker_recipes
-from training.corpus.store import write_shard
-from training.corpus.texts import read_texts, read_word_sentences
-from training.corpus.tokens import PAIRS_FILE, PairTable, shipped_pairs
-from training.corpus.utterance import TOKENS_PER_SECOND, CorpusFailed, LabelArray
-
-_PLAN_FILE = "plan.json"
-_VOICES_FILE = "voices.json"
-# Texts for measuring the usual F0 and level of the speakers.
-_CALIBRATION_TEXTS = (
-    "We walked along the beach for an hour, and then went home.",
-    "Did anyone remember to water the flowers this morning?",
-    "Put the yellow boxes on the lower shelf, please.",
-)
-_PROGRESS_EVERY_SECONDS = 20.0
+from training.corpus.plan import SHARD_SECONDS, Job, planned_shards
+from training.corpus.rendering import Sounds, Synthesizer, rendered
+from training.corpus.store import PLAN_FILE, write_shard
+from training.corpus.texts import Source, english_sources, mandarin_sources
+from training.corpus.utterance import CorpusFailed
+from training.corpus.voices import voice_recipes
+from training.teacher.english import EnglishSounds
+from training.teacher.mandarin import MandarinSounds, MandarinText
+from training.teacher.network import Teacher
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """Options of the corpus: ``hours`` of speech, and ``word_hours`` of word lists in separate shards.
-
-    ``first_shards`` limits the number of shards that are created now. None creates all of them.
-    """
-
     corpus: Path
-    hours: float = 12.0
-    word_hours: float = 0.0
+    teacher: Path
+    hours: float
     seed: int = 0
     processes: int = 1
-    first_shards: int | None = None
+
+
+class TeacherSounds:
+    """The pronunciation of both languages by the lexicons in the teacher's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._english = {accent: EnglishSounds(folder, accent) for accent in ("us", "gb")}
+        self._mandarin = {accent: MandarinSounds(folder, each.phonemes) for accent, each in self._english.items()}
+
+    def english(self, text: str, accent: str) -> str:
+        return self._english[accent].phonemes(text)
+
+    def mandarin(self, text: str, accent: str) -> MandarinText:
+        return self._mandarin[accent].phonemes(text)
 
 
 def build(options: BuildOptions) -> None:
-    """Create missing shards. Raise ``CorpusFailed`` if the folder was created with other hours or another seed."""
-    recipes, texts = speaker_recipes(), read_texts()
-    shards = planned_shards(recipes, texts, hours=options.hours, seed=options.seed)
+    """Create missing shards. Raise ``CorpusFailed`` if the folder was created with other texts or another seed."""
+    sources = {"en": english_sources(options.teacher), "zh": mandarin_sources(options.teacher)}
     options.corpus.mkdir(parents=True, exist_ok=True)
-    _check_plan(options, shards)
-    voices = _voices(options.corpus, recipes)
-    if options.word_hours:
-        shards += planned_word_shards(recipes, read_word_sentences(), hours=options.word_hours, seed=options.seed)
-    missing = [number for number in range(len(shards)) if not (options.corpus / f"{shard_name(number)}.json").exists()]
-    missing = [number for number in missing if options.first_shards is None or number < options.first_shards]
-    _report(f"{len(shards)} shards, {len(missing)} to make, {len(voices)} speakers")
+    _check_plan(options, sources)
+    num_shards = max(1, round(3600.0 * options.hours / SHARD_SECONDS))
+    shards = dict(enumerate(islice(planned_shards(voice_recipes(), sources, seed=options.seed), num_shards)))
+    missing = {number: jobs for number, jobs in shards.items() if not _is_complete(options.corpus, number)}
+    print(f"{num_shards} shards, {len(missing)} to make", file=sys.stderr, flush=True)
     if options.processes == 1:
-        _make(options, voices, {number: shards[number] for number in missing})
+        _make(options, missing)
         return
     context = multiprocessing.get_context("spawn")
-    workers = []
-    for process in range(options.processes):
-        part = {number: shards[number] for number in missing[process :: options.processes]}
-        workers.append(context.Process(target=_make, args=(options, voices, part)))
+    # In turns, so that the first shards are complete first.
+    parts = [dict(list(missing.items())[process :: options.processes]) for process in range(options.processes)]
+    workers = [context.Process(target=_make, args=(options, part)) for part in parts]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     if any(worker.exitcode for worker in workers):
-        raise CorpusFailed(
-            "A process of the synthesis failed. See its message above, then run the same command to continue."
-        )
+        raise CorpusFailed("A process failed. See its message above, then run the same command to continue.")
 
 
-def choose_pairs(path: Path = PAIRS_FILE, *, num_jobs: int = 2500, hours: float = 12.0, seed: int = 0) -> float:
-    """Write the table of the most frequent pairs of the corpus, and return their share of all pairs (0..1).
-
-    Do this only before training: networks trained with one table do not work with another.
-    """
-    recipes = {recipe.name: recipe for recipe in speaker_recipes()}
-    shards = planned_shards(list(recipes.values()), read_texts(), hours=hours, seed=seed)
-    jobs = [job for shard in shards for job in shard if recipes[job.speaker].split == "train"][:num_jobs]
-    counts = np.zeros((len(LABELS), len(LABELS)), np.int64)
-    for job in jobs:
-        _count_pairs(counts, labels_only(job.text, recipes[job.speaker], job.style))
-    table = PairTable.of_counts(counts)
-    table.write(path)
-    shipped_pairs.cache_clear()
-    return float(counts[table.pairs[:, 0], table.pairs[:, 1]].sum() / counts.sum())
+def make_shard(
+    corpus: Path, number: int, jobs: Sequence[Job], synthesizer: Synthesizer, sounds: Sounds, *, seed: int
+) -> float:
+    """Write the shard ``number`` and return its seconds."""
+    voices = {voice.name: voice for voice in voice_recipes()}
+    random = np.random.default_rng([seed, number])
+    recordings = [
+        recording
+        for job in jobs
+        if (recording := rendered(job, voices[job.voice], synthesizer, sounds, random)) is not None
+    ]
+    write_shard(corpus, shard_name(number), recordings, voices)
+    return sum(len(recording.samples) for recording in recordings) / 24_000
 
 
 def shard_name(number: int) -> str:
-    return f"shard-{number:04d}"
+    return f"shard-{number:05d}"
+
+
+def _make(options: BuildOptions, shards: dict[int, list[Job]]) -> None:
+    teacher, sounds = Teacher(options.teacher), TeacherSounds(options.teacher)
+    for number, jobs in shards.items():
+        cpu, started = time.process_time(), time.monotonic()
+        seconds = make_shard(options.corpus, number, jobs, teacher, sounds, seed=options.seed)
+        cost = (time.process_time() - cpu) / seconds
+        print(
+            f"shard {number}: {seconds:.0f} s of speech, {cost:.2f} CPU seconds a second, "
+            f"{(time.monotonic() - started) / seconds:.2f} seconds a second",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _is_complete(corpus: Path, number: int) -> bool:
+    return (corpus / f"{shard_name(number)}.json").exists()
+
+
+def _check_plan(options: BuildOptions, sources: dict[str, tuple[Source, ...]]) -> None:
+    digest = hashlib.sha256()
+    digest.update(json.dumps([asdict(source) for each in sources.values() for source in each]).encode())
+    digest.update(json.dumps([asdict(voice) for voice in voice_recipes()], default=str).encode())
+    plan = {"seed": options.seed, "texts_and_voices": digest.hexdigest()}
+    path = options.corpus / PLAN_FILE
+    if not path.exists():
+        path.write_text(json.dumps(plan) + "\n", "utf-8")
+    elif (planned := json.loads(path.read_text("utf-8"))) != plan:
+        raise CorpusFailed(
+            f"{options.corpus} was begun with --seed {planned['seed']}, or with other texts or voices. "
+            "Use the same, or another folder."
+        )
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="train.py corpus", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--corpus", type=Path, required=True, help="folder of the synthetic speech")
-    parser.add_argument("--hours", type=float, default=12.0)
-    parser.add_argument("--word-hours", type=float, default=0.0, help="additional hours of word lists")
+    parser.add_argument("--corpus", type=Path, required=True, help="folder of the speech")
+    parser.add_argument("--teacher", type=Path, required=True, help="folder of the teacher: train.py teacher --to")
+    parser.add_argument("--hours", type=float, default=18.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--first-shards", type=int, help="number of planned shards to create now")
-    parser.add_argument("--choose-pairs", action="store_true", help="only create the table of token pairs again")
-    parsed = parser.parse_args(arguments)
     try:
-        if parsed.choose_pairs:
-            share = choose_pairs(hours=parsed.hours, seed=parsed.seed)
-            print(f"The chosen pairs cover {share:.2%}.")
-        else:
-            build(
-                BuildOptions(
-                    corpus=parsed.corpus,
-                    hours=parsed.hours,
-                    word_hours=parsed.word_hours,
-                    seed=parsed.seed,
-                    processes=parsed.processes,
-                    first_shards=parsed.first_shards,
-                )
-            )
+        build(BuildOptions(**vars(parser.parse_args(arguments))))
     except CorpusFailed as failure:
         print(failure, file=sys.stderr)
         return 1
     return 0
-
-
-def _check_plan(options: BuildOptions, shards: list[list[Job]]) -> None:
-    digest = hashlib.sha256(repr(shards).encode()).hexdigest()
-    plan = {"hours": options.hours, "seed": options.seed, "jobs": digest}
-    path = options.corpus / _PLAN_FILE
-    if not path.exists():
-        path.write_text(json.dumps(plan), encoding="utf-8")
-    elif (made := json.loads(path.read_text(encoding="utf-8"))) != plan:
-        raise CorpusFailed(
-            f"{options.corpus} was started with --hours {made['hours']} --seed {made['seed']}, or with other texts or speakers. "
-            "Use the same options, or choose another folder."
-        )
-
-
-def _voices(folder: Path, recipes: list[SpeakerRecipe]) -> dict[str, Voice]:
-    """Return all speakers by name. Their measurements are stored in the corpus."""
-    path = folder / _VOICES_FILE
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    voices: dict[str, Voice] = {}
-    for recipe in recipes:
-        described = json.loads(json.dumps(asdict(recipe)))
-        heard = known.get(recipe.name)
-        if heard is None or heard["recipe"] != described:
-            voice = listened_to(recipe, _CALIBRATION_TEXTS)
-            heard = {"recipe": described, "median_f0_hz": voice.median_f0_hz, "level_dbfs": voice.level_dbfs}
-            known[recipe.name] = heard
-        voices[recipe.name] = Voice(recipe, heard["median_f0_hz"], heard["level_dbfs"])
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(known, indent=0), encoding="utf-8")
-    unfinished.replace(path)
-    return voices
-
-
-def _make(options: BuildOptions, voices: dict[str, Voice], shards: dict[int, list[Job]]) -> None:
-    table = PairTable.read()
-    began, said_at, num_tokens = time.monotonic(), time.monotonic(), 0
-    for done, (number, jobs) in enumerate(sorted(shards.items())):
-        made = []
-        for place, job in enumerate(jobs):
-            generator = np.random.default_rng([options.seed, number, place])
-            utterance, labels = rendered(
-                job.text, voices[job.speaker], style=job.style, split=job.split, table=table, generator=generator
-            )
-            made.append((utterance, labels))
-            num_tokens += utterance.num_tokens
-            if time.monotonic() - said_at > _PROGRESS_EVERY_SECONDS:
-                said_at = time.monotonic()
-                speed = num_tokens / TOKENS_PER_SECOND / (said_at - began)
-                _report(f"shard {number}, {done} of {len(shards)} done, {speed:.0f} times as fast as speech")
-        write_shard(options.corpus, shard_name(number), [each for each, _ in made], [labels for _, labels in made])
-
-
-def _count_pairs(counts: npt.NDArray[np.int64], labels: LabelArray) -> None:
-    # A token may start at any half-frame, so both ways of pairing the half-frames are counted.
-    np.add.at(counts, (labels[:-1], labels[1:]), 1)
-
-
-def _report(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,87 +1,156 @@
-"""A common phone inventory for all synthesizers and accents, and mappings from their phone names.
+"""Sounds and tones of a recorded line, from the teacher's symbols and their times.
 
-Decision: a diphthong is written as its first and last vowel. Reason: labels then describe the sound of each 20 ms,
-accents have different labels, and fewer pairs cover the language. Alternative: a separate label for each diphthong.
+Decision: English and Mandarin share the labels of sounds that are alike, such as English B and pinyin b. Reason: the
+tokens, which are made of these labels, then have room for pitch, and a timbre that read one language can read the
+other. Alternative: separate labels for each language.
 """
 
 from __future__ import annotations
 
-import unicodedata
+import re
+from dataclasses import dataclass
 
-SILENCE_LABEL = "sil"
-_CONSONANTS = "p b t d k g ch jh f v th dh s z sh zh hh m n ng l r rr w y dx q".split()
-_VOWELS = "iy ih e eh ae a aa oo ao o uh uw ux ah ax ac er eu".split()
-LABELS: tuple[str, ...] = (SILENCE_LABEL, *_CONSONANTS, *_VOWELS)
+import numpy as np
+import numpy.typing as npt
+
+from training.corpus.lines import Line
+from training.corpus.utterance import SAMPLES_PER_HALF_FRAME, FloatArray, LabelArray
+from training.teacher.network import SAMPLES_PER_FRAME
+
+_CONSONANTS = "p b t d k ɡ f v θ ð s z ʃ ʒ ʧ ʤ h m n ŋ l ɹ w j T x ʨ ʨʰ ɕ ꭧ ꭧʰ ʂ ɻ ʦ ʦʰ ɥ".split()
+_VOWELS = "i ɪ e ɛ æ a ɑ ɒ ɔ o ʊ u ʌ ə ɜ y ɤ ɨ ɚ".split()
+LABELS: tuple[str, ...] = ("sil", *_CONSONANTS, *_VOWELS)
 NUMBER_OF_LABEL = {label: number for number, label in enumerate(LABELS)}
-SILENCE = NUMBER_OF_LABEL[SILENCE_LABEL]
+SILENCE = NUMBER_OF_LABEL["sil"]
 VOWELS = frozenset(NUMBER_OF_LABEL[label] for label in _VOWELS)
-# Stops, whose closure is silent.
-STOPS = frozenset(NUMBER_OF_LABEL[label] for label in "p b t d k g ch jh q".split())
 
-# Symbols of the International Phonetic Alphabet, without length and diacritics.
-_LABEL_OF_SYMBOL = {
-    "p": "p", "b": "b", "t": "t", "d": "d", "k": "k", "g": "g", "ɡ": "g", "f": "f", "v": "v", "θ": "th", "ð": "dh",
-    "s": "s", "z": "z", "ʃ": "sh", "ʒ": "zh", "h": "hh", "x": "hh", "ɦ": "hh", "m": "m", "n": "n",
-    "ɲ": "n", "ŋ": "ng", "l": "l", "ɫ": "l", "ɬ": "l", "ɹ": "r", "r": "rr", "w": "w", "ʍ": "w", "j": "y", "ɾ": "dx",
-    "ʔ": "q",
-    "i": "iy", "ɪ": "ih", "ᵻ": "ih", "ɨ": "ih", "e": "e", "ɛ": "eh", "æ": "ae", "a": "a", "ɑ": "aa", "ɒ": "oo",
-    "ɔ": "ao", "o": "o", "ɵ": "o", "ʊ": "uh", "u": "uw", "ʉ": "ux", "ʌ": "ah", "ə": "ax", "ɐ": "ac", "ɚ": "er",
-    "ɝ": "er", "ɜ": "eu",
+NO_TONE, NEUTRAL_TONE = 0, 5
+NUM_TONES = 6
+
+# Diphthongs are their first and last vowel; weak vowels are the vowel that they are closest to.
+_LABELS_OF_SYMBOL = {
+    "A": "e ɪ", "I": "a ɪ", "O": "o ʊ", "Q": "ə ʊ", "W": "a ʊ", "Y": "ɔ ɪ", "ᵊ": "ə", "ᵻ": "ɪ", "ɐ": "ə",
+    "ʣ": "ʦ", "ʥ": "ʨ", "r": "ɻ",
 }  # fmt: skip
-_LABEL_OF_DIGRAPH = {"tʃ": "ch", "dʒ": "jh"}
-# Accents in which a symbol is pronounced differently.
-_LABEL_IN_ACCENT = {("en-us", "ɜ"): "er"}
-
-# Phone names of flite's American voices, with two labels for diphthongs.
-_LABELS_OF_RADIO_PHONE = {
-    "pau": "sil", "h#": "sil", "brth": "sil", "ssil": "sil",
-    "aw": "a uh", "ay": "a ih", "ey": "e ih", "ow": "o uh", "oy": "ao ih", "axr": "er", "el": "ax l", "em": "ax m",
-    "en": "ax n", "hv": "hh", "nx": "n",
-}  # fmt: skip
-
-Timed = tuple[tuple[int, float], ...]  # label number and its share of the phone's duration
+# Stops that are the same symbol in both languages, where Mandarin has the mark ʰ in those like English ones.
+_MANDARIN_STOPS = {"p": "b", "t": "d", "k": "ɡ"}
+_ASPIRATED_STOPS = {"p", "t", "k"}
+_TONES = {"→": 1, "↗": 2, "↓": 3, "↘": 4}
+_BEFORE_PHONE, _AFTER_PHONE = "ˈˌ", "ʰː→↗↓↘"
+_ONLY_ENGLISH = re.compile(r"[ˈˌAIOQWYæɑɒʌɔɪθðʃʒʤʧTvzbdɡhᵊᵻɐː]")
+_GLIDES_AND_VOWELS = frozenset("wjɥiɛeaoʊuəyɤɨɚ")
+_FIRST_SHARE = 0.55  # of a diphthong
+_SILENT_BELOW_DB = -40.0
+_PAUSE_HALVES = 5  # a longer silence is a pause, a shorter one is part of a stop
 
 
-class UnknownPhone(ValueError):
-    """A synthesizer used a phone name that is missing in the tables."""
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """A sound from ``start`` to ``end`` in frames of 25 ms. ``tone`` is 0 for consonants and for English."""
+
+    label: str
+    tone: int
+    start: float
+    end: float
 
 
-def of_ipa(name: str, accent: str) -> Timed:
-    """Return the labels of an eSpeak phone, given in IPA with stress, length and separators."""
-    plain = "".join(
-        symbol
-        for symbol in unicodedata.normalize("NFD", name.replace("ç", "h"))
-        if not unicodedata.combining(symbol) and symbol not in _MARKS
-    )
-    labels: list[str] = []
-    position = 0
-    while position < len(plain):
-        digraph = plain[position : position + 2]
-        if digraph in _LABEL_OF_DIGRAPH:
-            labels.append(_LABEL_OF_DIGRAPH[digraph])
-            position += 2
-            continue
-        symbol = plain[position]
-        if symbol not in _LABEL_OF_SYMBOL:
-            raise UnknownPhone(f"No label for {symbol!r} of the phone {name!r} ({accent}).")
-        labels.append(_LABEL_IN_ACCENT.get((accent, symbol), _LABEL_OF_SYMBOL[symbol]))
-        position += 1
-    return _timed(labels or [SILENCE_LABEL])
+def phones_of(line: Line) -> list[Phone]:
+    """Return the sounds of ``line``, with gaps where the teacher's symbols are spaces and punctuation."""
+    ends = np.cumsum(line.frames)
+    phones: list[Phone] = []
+    for match in re.finditer(r"[^\s.,!?;:—…\"“”()]+", line.symbols):
+        starts = ends[match.start() : match.end()].tolist()
+        word_end = int(ends[match.end()])
+        is_mandarin = line.language == "zh" and not _ONLY_ENGLISH.search(match.group())
+        phones += _word_phones(match.group(), [*starts, word_end], is_mandarin=is_mandarin)
+    return phones
 
 
-def of_radio(name: str) -> Timed:
-    """Return the labels of a phone of flite's American voices."""
-    labels = _LABELS_OF_RADIO_PHONE.get(name, name).split()
-    unknown = [label for label in labels if label not in NUMBER_OF_LABEL]
-    if unknown:
-        raise UnknownPhone(f"No label for the phone {name!r}.")
-    return _timed(labels)
+def _word_phones(word: str, bounds: list[int], *, is_mandarin: bool) -> list[Phone]:
+    """Return the sounds of a word, whose symbol ``k`` lasts from ``bounds[k]`` to ``bounds[k + 1]``."""
+    # Marks belong to a sound and last as long as the teacher gave them.
+    groups: list[tuple[str, str, int, int]] = []  # symbol, marks after it, start, end
+    start: int | None = None
+    for number, symbol in enumerate(word):
+        begin, end = bounds[number], bounds[number + 1]
+        if symbol in _BEFORE_PHONE:
+            start = begin if start is None else start
+        elif symbol in _AFTER_PHONE and groups:
+            last = groups[-1]
+            groups[-1] = (last[0], last[1] + symbol, last[2], end)
+        else:
+            groups.append((symbol, "", begin if start is None else start, end))
+            start = None
+    tones = _tones(groups) if is_mandarin else [NO_TONE] * len(groups)
+    phones: list[Phone] = []
+    for (symbol, marks, begin, end), tone in zip(groups, tones, strict=True):
+        labels = _labels(symbol, marks, is_mandarin=is_mandarin).split()
+        middle = begin + _FIRST_SHARE * (end - begin)
+        spans = [(begin, end)] if len(labels) == 1 else [(begin, middle), (middle, end)]
+        phones += [Phone(label, tone, *span) for label, span in zip(labels, spans, strict=True)]
+    return phones
 
 
-_MARKS = "˞ˈˌːˑ:|ʲʰ‿ \u200d'_-.*#0123456789"
-_FIRST_LASTS_LONGER = 1.25
+def _labels(symbol: str, marks: str, *, is_mandarin: bool) -> str:
+    if is_mandarin and symbol in _MANDARIN_STOPS:
+        return symbol if "ʰ" in marks else _MANDARIN_STOPS[symbol]
+    if "ʰ" in marks:
+        symbol += "ʰ"
+    return _LABELS_OF_SYMBOL.get(symbol, symbol)
 
 
-def _timed(labels: list[str]) -> Timed:
-    weights = [_FIRST_LASTS_LONGER] + [1.0] * (len(labels) - 1)
-    return tuple((NUMBER_OF_LABEL[label], weight / sum(weights)) for label, weight in zip(labels, weights, strict=True))
+def _tones(groups: list[tuple[str, str, int, int]]) -> list[int]:
+    """Return the tone of each sound of a Mandarin word. The final nasal of a syllable has the tone of its vowel."""
+    tones = [NO_TONE] * len(groups)
+    for number, (symbol, marks, _, _) in enumerate(groups):
+        if NUMBER_OF_LABEL.get(symbol, SILENCE) in VOWELS:
+            own = next((_TONES[mark] for mark in marks if mark in _TONES), None)
+            following = groups[number + 1] if number + 1 < len(groups) else None
+            if own is None and following and NUMBER_OF_LABEL.get(following[0], SILENCE) in VOWELS:
+                # The first half of a diphthong, whose mark is after the second.
+                own = next((_TONES[mark] for mark in following[1] if mark in _TONES), None)
+            tones[number] = NEUTRAL_TONE if own is None else own
+        elif symbol in "nŋ" and number and tones[number - 1]:
+            following_symbol = groups[number + 1][0] if number + 1 < len(groups) else ""
+            if symbol == "ŋ" or following_symbol not in _GLIDES_AND_VOWELS or not following_symbol:
+                tones[number] = tones[number - 1]
+    return tones
+
+
+def labels_of_word(symbols: str, *, is_mandarin: bool = False) -> list[str]:
+    """Return the labels of the teacher's ``symbols`` of one word."""
+    return [phone.label for phone in _word_phones(symbols, list(range(len(symbols) + 1)), is_mandarin=is_mandarin)]
+
+
+def timed_labels(line: Line, samples: FloatArray) -> tuple[LabelArray, LabelArray]:
+    """Return the label and the tone of each 20 ms of ``samples``.
+
+    What the teacher counts as spaces and ends is silent only where nothing sounds; the rest belongs to its neighbours.
+    A pause that the teacher counts to the sound before it is silence.
+    """
+    num_halves = len(samples) // SAMPLES_PER_HALF_FRAME
+    labels = np.full(num_halves, SILENCE, np.uint8)
+    tones = np.zeros(num_halves, np.uint8)
+    centres = (np.arange(num_halves) + 0.5) * (SAMPLES_PER_HALF_FRAME / SAMPLES_PER_FRAME)
+    is_silent = _is_silent(samples)
+    phones = phones_of(line)
+    for number, phone in enumerate(phones):
+        before = phones[number - 1].end if number else 0.0
+        after = phones[number + 1].start if number + 1 < len(phones) else float(num_halves)
+        # Half of a gap that sounds belongs to each neighbour.
+        first, last = (before + phone.start) / 2 if number else 0.0, (phone.end + after) / 2
+        own = (centres >= phone.start) & (centres < phone.end)
+        own |= (centres >= first) & (centres < last) & ~is_silent
+        labels[own], tones[own] = NUMBER_OF_LABEL[phone.label], phone.tone
+    starts = np.flatnonzero(np.diff(is_silent.astype(np.int8), prepend=2))
+    for start, end in zip(starts, np.append(starts[1:], num_halves), strict=True):
+        if is_silent[start] and end - start >= _PAUSE_HALVES:
+            labels[start:end], tones[start:end] = SILENCE, NO_TONE
+    return labels, tones
+
+
+def _is_silent(samples: FloatArray) -> npt.NDArray[np.bool_]:
+    frames = samples[: len(samples) // SAMPLES_PER_HALF_FRAME * SAMPLES_PER_HALF_FRAME].astype(np.float64)
+    power = (frames.reshape(-1, SAMPLES_PER_HALF_FRAME) ** 2).mean(axis=1)
+    silent: npt.NDArray[np.bool_] = power < power.max() * 10.0 ** (_SILENT_BELOW_DB / 10.0)
+    return silent

@@ -1,14 +1,16 @@
-"""A corpus on disk, in shards of a few minutes each, mapped into memory.
+"""The corpus on disk, in shards of about two minutes, mapped into memory.
 
-A shard consists of five arrays and a ``.json`` file that lists its utterances and is written last. A corpus can be
-opened while it is created, and then contains the complete shards.
+A shard consists of the samples, F0, and a ``.json`` file that lists its lines and is written last. A corpus can be
+opened while it is created, and then contains the complete shards. The sounds and tones of a shard are computed when
+they are first needed, and stored beside it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,83 +18,99 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from training.corpus.utterance import (
-    MEL_BINS,
-    SAMPLES_PER_TOKEN,
-    CorpusFailed,
-    FloatArray,
-    IntArray,
-    LabelArray,
-    Speaker,
-    Utterance,
-)
+from training.corpus.acoustics import mel_of
+from training.corpus.lines import Line, Recording
+from training.corpus.phones import timed_labels
+from training.corpus.tokens import Register, TokenTable, relative_semitones
+from training.corpus.utterance import SAMPLES_PER_TOKEN, CorpusFailed, FloatArray, IntArray, LabelArray, Speaker
+from training.corpus.voices import Split, VoiceRecipe
 
 IndexArray = npt.NDArray[np.int64]
 
+PLAN_FILE = "plan.json"
 _FULL_SCALE = 32_767.0
+_MARGIN_TOKENS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Description of an utterance without its audio. ``start`` is its first token within the shard."""
+    """A line without its audio. ``start`` is its first token within the shard."""
 
-    text: str
+    line: Line
     speaker: Speaker
-    style: str
-    split: str
     num_tokens: int
     start: int
     shard: int
 
+    @property
+    def text(self) -> str:
+        return self.line.text
+
+    @property
+    def style(self) -> str:
+        return self.line.style
+
+    @property
+    def split(self) -> str:
+        """That of the text: "train", "validation" or "test"."""
+        return self.line.split
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shard:
-    samples: npt.NDArray[np.int16]
-    mel: npt.NDArray[np.float16]
-    f0_hz: FloatArray
-    tokens: IntArray
-    labels: LabelArray
+    path: Path
+    samples: npt.NDArray[np.int16] = field(repr=False)
+    f0_hz: FloatArray = field(repr=False)
 
 
 class Corpus:
-    """Utterances by number. Opening reads the lists; audio is read on access."""
+    """Lines by number. Opening reads the lists; audio is read on access, and the mel is computed."""
 
-    def __init__(self, entries: list[Entry], shards: list[_Shard]) -> None:
+    def __init__(self, entries: list[Entry], shards: list[_Shard], table: TokenTable | None = None) -> None:
         self._entries = entries
         self._shards = shards
+        self._table = table
+        self._labels: dict[int, npt.NDArray[np.uint8]] = {}
         by_name = {entry.speaker.name: entry.speaker for entry in entries}
         self.speakers: list[Speaker] = [by_name[name] for name in sorted(by_name)]
 
     @classmethod
-    def open(cls, folder: Path) -> Corpus:
-        """Raise ``CorpusFailed`` if there is no complete shard."""
-        entries: list[Entry] = []
+    def open(cls, folder: Path, table: TokenTable | None = None) -> Corpus:
+        """Raise ``CorpusFailed`` if there is no complete shard. ``table`` defines the speech tokens."""
+        found: list[tuple[Line, int, int, int]] = []  # line, shard, first token, number of tokens
+        voices: dict[str, VoiceRecipe] = {}
         shards: list[_Shard] = []
         for path in sorted(folder.glob("shard-*.json")):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            entries += _entries(content, len(shards))
-            shards.append(
-                _Shard(**{name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in _ARRAYS})
-            )
-        if not entries:
-            raise CorpusFailed(f"{folder} contains no speech yet. Create some first: train.py corpus --corpus {folder}")
-        return cls(entries, shards)
+            content = json.loads(path.read_text("utf-8"))
+            start = 0
+            for record in content["lines"]:
+                num_tokens = record.pop("num_tokens")
+                record["frames"], record["syllables"] = tuple(record["frames"]), tuple(record["syllables"])
+                found.append((Line(**record), len(shards), start, num_tokens))
+                start += num_tokens
+            voices |= {name: _voice(record) for name, record in content["voices"].items()}
+            arrays = {name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in ("samples", "f0_hz")}
+            shards.append(_Shard(path, **arrays))
+        if not found:
+            raise CorpusFailed(f"{folder} contains no speech yet. Create some first: train.py corpus")
+        speakers = _speakers(found, voices, shards)
+        entries = [
+            Entry(line, speakers[line.voice], num_tokens, start, shard) for line, shard, start, num_tokens in found
+        ]
+        return cls(entries, shards, table)
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __getitem__(self, index: int) -> Utterance:
-        entry = self._entries[index]
-        return Utterance(
-            text=entry.text,
-            speaker=entry.speaker,
-            style=entry.style,
-            split=entry.split,
-            samples=self.samples(index),
-            tokens=self.tokens(index),
-            mel=self.mel(index),
-            f0_hz=self.f0_hz(index),
-        )
+    @property
+    def table(self) -> TokenTable:
+        if self._table is None:
+            raise CorpusFailed("The speech tokens are not chosen yet. Choose them: train.py tokens")
+        return self._table
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        return [entry.line for entry in self._entries]
 
     def entry(self, index: int) -> Entry:
         return self._entries[index]
@@ -103,29 +121,44 @@ class Corpus:
         raw = self._shard(index).samples[begin * SAMPLES_PER_TOKEN : end * SAMPLES_PER_TOKEN]
         return raw.astype(np.float32) / np.float32(_FULL_SCALE)
 
-    def mel(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
-        """Return the mel (2 * tokens, 80)."""
-        begin, end = self._range(index, from_token, num_tokens)
-        return self._shard(index).mel[2 * begin : 2 * end].astype(np.float32)
-
     def f0_hz(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
         """Return F0 in hertz (2 * tokens,)."""
         begin, end = self._range(index, from_token, num_tokens)
         return np.array(self._shard(index).f0_hz[2 * begin : 2 * end])
 
-    def tokens(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> IntArray:
-        """Return the tokens (tokens,)."""
-        begin, end = self._range(index, from_token, num_tokens)
-        return np.array(self._shard(index).tokens[begin:end])
+    def mel(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
+        """Return the mel (2 * tokens, 80)."""
+        # The windows of the first and last frame reach into the neighbouring tokens.
+        before = min(from_token, _MARGIN_TOKENS)
+        wanted = None if num_tokens is None else before + num_tokens + _MARGIN_TOKENS
+        wide = mel_of(self.samples(index, from_token=from_token - before, num_tokens=wanted))
+        end = None if num_tokens is None else 2 * (before + num_tokens)
+        return wide[2 * before : end]
 
-    def labels(self, index: int) -> LabelArray:
-        """Return the phone label of each 20 ms, (2 * tokens,), before rare pairs are merged."""
+    def labels(self, index: int) -> tuple[LabelArray, LabelArray]:
+        """Return the sound and the tone of each 20 ms, (2 * tokens,)."""
         begin, end = self._range(index, 0, None)
-        return np.array(self._shard(index).labels[2 * begin : 2 * end])
+        sounds, tones = self._labels_of_shard(self._entries[index].shard)[:, 2 * begin : 2 * end]
+        return sounds, tones
+
+    def tokens(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> IntArray:
+        """Return the tokens (tokens,) for a voice: pitch relative to its median, and its effort."""
+        entry = self._entries[index]
+        return self._encoded(
+            index, entry.speaker.median_f0_hz, Register.of_style(entry.style), slice(from_token, None), num_tokens
+        )
+
+    def heard_tokens(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> IntArray:
+        """Return the tokens (tokens,) that the line alone determines: pitch relative to its own median."""
+        f0_hz = self.f0_hz(index)
+        voiced = f0_hz[f0_hz > 0]
+        register = Register.WHISPER if self._entries[index].style == "whisper" else Register.MODAL
+        median = float(np.median(voiced)) if len(voiced) else 0.0
+        return self._encoded(index, median, register, slice(from_token, None), num_tokens)
 
     @cached_property
     def num_tokens(self) -> IndexArray:
-        """Number of tokens of each utterance, (utterances,)."""
+        """Number of tokens of each line, (lines,)."""
         return np.array([entry.num_tokens for entry in self._entries])
 
     def indices(
@@ -133,19 +166,19 @@ class Corpus:
         *,
         split: str | None = None,
         speaker_split: str | None = None,
-        engine: str | None = None,
         style: str | None = None,
+        language: str | None = None,
         speaker: str | None = None,
     ) -> IndexArray:
-        """Return the numbers of the utterances that match all arguments. ``speaker`` is a name."""
+        """Return the numbers of the lines that match all arguments. ``speaker`` is a name."""
         return np.array(
             [
                 number
                 for number, entry in enumerate(self._entries)
                 if split in (None, entry.split)
                 and speaker_split in (None, entry.speaker.split)
-                and engine in (None, entry.speaker.engine)
                 and style in (None, entry.style)
+                and language in (None, entry.line.language)
                 and speaker in (None, entry.speaker.name)
             ],
             dtype=np.int64,
@@ -158,6 +191,29 @@ class Corpus:
             gathered.setdefault(self._entries[index].speaker.name, []).append(index)
         return {name: np.array(numbers) for name, numbers in gathered.items()}
 
+    def _encoded(
+        self, index: int, median_f0_hz: float, register: Register, wanted: slice, num_tokens: int | None
+    ) -> IntArray:
+        semitones = relative_semitones(self.f0_hz(index), median_f0_hz)
+        tokens = self.table.encode(self.labels(index)[0], semitones, register)[wanted]
+        return tokens if num_tokens is None else tokens[:num_tokens]
+
+    def _labels_of_shard(self, number: int) -> npt.NDArray[np.uint8]:
+        """Return the sounds and tones of all lines of a shard, (2, halves)."""
+        if number not in self._labels:
+            shard = self._shards[number]
+            path = shard.path.with_suffix(".labels.npy")
+            if path.exists():
+                self._labels[number] = np.load(path)
+            else:
+                own = [index for index, entry in enumerate(self._entries) if entry.shard == number]
+                found = [np.stack(timed_labels(self._entries[index].line, self.samples(index))) for index in own]
+                self._labels[number] = np.concatenate(found, axis=1)
+                beside = path.with_suffix(f".{os.getpid()}.npy")
+                np.save(beside, self._labels[number])
+                beside.replace(path)
+        return self._labels[number]
+
     def _shard(self, index: int) -> _Shard:
         return self._shards[self._entries[index].shard]
 
@@ -167,16 +223,10 @@ class Corpus:
         return entry.start + from_token, entry.start + end
 
 
-def sample(corpus: Corpus, indices: IndexArray, generator: np.random.Generator) -> Utterance:
-    """Draw one of ``indices`` with a probability proportional to its length."""
-    lengths = np.cumsum(corpus.num_tokens[indices])
-    return corpus[int(indices[np.searchsorted(lengths, generator.integers(lengths[-1]), side="right")])]
-
-
 def crop(corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *, num_tokens: int) -> tuple[int, int]:
     """Draw a piece of ``num_tokens`` as (index, first token). All possible pieces are equally likely.
 
-    Utterances that are too short are skipped. Raise ``CorpusFailed`` if all are too short.
+    Lines that are too short are skipped. Raise ``CorpusFailed`` if all are too short.
     """
     places = np.cumsum(np.maximum(corpus.num_tokens[indices] - num_tokens + 1, 0))
     if len(places) == 0 or places[-1] == 0:
@@ -186,63 +236,44 @@ def crop(corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *,
     return int(indices[which]), place - (int(places[which - 1]) if which else 0)
 
 
-def write_shard(folder: Path, name: str, utterances: Sequence[Utterance], labels: Sequence[LabelArray]) -> None:
+def to_pcm(samples: FloatArray) -> npt.NDArray[np.int16]:
+    """Return ``samples`` as 16-bit integers, as stored on disk."""
+    return np.clip(np.round(samples * _FULL_SCALE), -_FULL_SCALE, _FULL_SCALE).astype(np.int16)
+
+
+def write_shard(folder: Path, name: str, recordings: Sequence[Recording], voices: dict[str, VoiceRecipe]) -> None:
     """Write a shard with a name such as "shard-0007". Its list is renamed last, when everything else is complete."""
-    for utterance in utterances:
-        assert len(utterance.samples) == SAMPLES_PER_TOKEN * utterance.num_tokens
-        assert utterance.mel.shape == (2 * utterance.num_tokens, MEL_BINS)
+    for recording in recordings:
+        assert len(recording.samples) == 480 * len(recording.f0_hz)
+        assert len(recording.samples) % SAMPLES_PER_TOKEN == 0
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {
-        "samples": np.concatenate([to_pcm(each.samples) for each in utterances]),
-        "mel": np.concatenate([each.mel for each in utterances]).astype(np.float16),
-        "f0_hz": np.concatenate([each.f0_hz for each in utterances]).astype(np.float32),
-        "tokens": np.concatenate([each.tokens for each in utterances]).astype(np.int32),
-        "labels": np.concatenate(labels).astype(np.uint8),
-    }
-    for part, array in arrays.items():
-        np.save(folder / f"{name}.{part}.npy", array)
-    speakers = {each.speaker.name: each.speaker for each in utterances}
+    np.save(folder / f"{name}.samples.npy", np.concatenate([to_pcm(each.samples) for each in recordings]))
+    np.save(folder / f"{name}.f0_hz.npy", np.concatenate([each.f0_hz for each in recordings]).astype(np.float32))
+    used = {each.line.voice: asdict(voices[each.line.voice]) for each in recordings}
     content = {
-        "speakers": {name: asdict(speaker) for name, speaker in speakers.items()},
-        "utterances": [
-            {
-                "text": each.text,
-                "speaker": each.speaker.name,
-                "style": each.style,
-                "split": each.split,
-                "num_tokens": each.num_tokens,
-            }
-            for each in utterances
-        ],
+        "voices": {name: {**record, "split": record["split"].value} for name, record in used.items()},
+        "lines": [{**asdict(each.line), "num_tokens": len(each.samples) // SAMPLES_PER_TOKEN} for each in recordings],
     }
     unfinished = folder / f"{name}.json.part"
     unfinished.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     unfinished.replace(folder / f"{name}.json")
 
 
-def to_pcm(samples: FloatArray) -> npt.NDArray[np.int16]:
-    """Return ``samples`` as 16-bit integers, as stored on disk."""
-    return np.clip(np.round(samples * _FULL_SCALE), -_FULL_SCALE, _FULL_SCALE).astype(np.int16)
+def _speakers(
+    found: list[tuple[Line, int, int, int]], voices: dict[str, VoiceRecipe], shards: list[_Shard]
+) -> dict[str, Speaker]:
+    """Return the voices with the median F0 of their normal lines, or of all lines where there is no normal one."""
+    voiced: dict[tuple[str, bool], list[FloatArray]] = {}
+    for line, shard, start, num_tokens in found:
+        f0_hz = shards[shard].f0_hz[2 * start : 2 * (start + num_tokens)]
+        voiced.setdefault((line.voice, line.style == "normal"), []).append(f0_hz[f0_hz > 0])
+    speakers: dict[str, Speaker] = {}
+    for name, voice in voices.items():
+        heard = np.concatenate(voiced.get((name, True)) or voiced[name, False])
+        median = float(np.median(heard)) if len(heard) else 0.0
+        speakers[name] = Speaker(name, voice.accent, voice.split.value, median)
+    return speakers
 
 
-_ARRAYS = ("samples", "mel", "f0_hz", "tokens", "labels")
-
-
-def _entries(content: dict[str, Any], shard: int) -> list[Entry]:
-    speakers = {name: Speaker(**record) for name, record in content["speakers"].items()}
-    entries: list[Entry] = []
-    start = 0
-    for record in content["utterances"]:
-        entries.append(
-            Entry(
-                text=record["text"],
-                speaker=speakers[record["speaker"]],
-                style=record["style"],
-                split=record["split"],
-                num_tokens=record["num_tokens"],
-                start=start,
-                shard=shard,
-            )
-        )
-        start += record["num_tokens"]
-    return entries
+def _voice(record: dict[str, Any]) -> VoiceRecipe:
+    return VoiceRecipe(**{**record, "split": Split(record["split"])})

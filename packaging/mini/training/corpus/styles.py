@@ -1,23 +1,11 @@
-"""Definition of each style for all synthesizers.
-
-Fast, slow, high and low are settings of the synthesizers. Whisper, loud and soft are created from a modal rendering
-(``effects.py``), so that every timbre supports them. An accent is another set of eSpeak's pronunciation rules.
-"""
+"""Styles of the corpus, as changes of the teacher's reading and of its sound."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-DEFAULT_ACCENT = "en-us"
-ACCENTS = {
-    "scotland": "en-gb-scotland",
-    "british": "en-gb-x-rp",
-    "caribbean": "en-029",
-    "new-york": "en-us-nyc",
-    "lancashire": "en-gb-x-gbclan",
-    "west-midlands": "en-gb-x-gbcwmd",
-}
+from training.teacher.network import Prosody
 
 
 class Effort(Enum):
@@ -29,25 +17,25 @@ class Effort(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A style. ``rate`` and ``f0`` are relative to the speaker; ``accent`` None keeps the speaker's accent."""
+    """``weight`` is the frequency of the style in the corpus."""
 
-    rate: float = 1.0
-    f0: float = 1.0
+    weight: float
+    prosody: Prosody = Prosody()
     effort: Effort = Effort.MODAL
-    accent: str | None = None
 
 
 DELIVERY_OF_STYLE: dict[str, Delivery] = {
-    "normal": Delivery(),
-    "fast": Delivery(rate=1.5),
-    "slow": Delivery(rate=0.62),
-    "high": Delivery(f0=1.38),
-    "low": Delivery(f0=0.72),
-    "whisper": Delivery(rate=0.95, effort=Effort.WHISPER),
-    "loud": Delivery(f0=1.08, effort=Effort.LOUD),
-    "soft": Delivery(f0=0.96, rate=0.96, effort=Effort.SOFT),
-    **{f"accent:{name}": Delivery(accent=language) for name, language in ACCENTS.items()},
+    "normal": Delivery(66.0),
+    "fast": Delivery(4.0, Prosody(rate=1.45)),
+    "slow": Delivery(4.0, Prosody(rate=0.66)),
+    "high": Delivery(4.0, Prosody(pitch=1.33)),
+    "low": Delivery(4.0, Prosody(pitch=0.75)),
+    "whisper": Delivery(4.0, Prosody(rate=0.94, range=0.8), Effort.WHISPER),
+    "loud": Delivery(3.0, Prosody(pitch=1.08, range=1.15, energy=0.7), Effort.LOUD),
+    "soft": Delivery(3.0, Prosody(rate=0.95, pitch=0.96, range=0.85, energy=-1.0), Effort.SOFT),
+    "happy": Delivery(4.0, Prosody(rate=1.08, pitch=1.12, range=1.5, energy=0.3)),
+    "sad": Delivery(4.0, Prosody(rate=0.84, pitch=0.92, range=0.55, energy=-0.7)),
 }
 
-# Styles with a higher or lower pitch than the speaker's default.
+# Styles with a higher or lower pitch than the usual one of the voice.
 HEIGHT_STYLES = ("high", "low")

@@ -1,8 +1,8 @@
-"""``train.py takes``: speech of the bundled model itself, with its phones, for the training of the recogniser.
+"""``train.py takes``: speech of the bundled model itself, with its sounds, for the training of the recogniser.
 
-Half of the takes are tokens of corpus utterances, decoded in other voices by flow and vocoder; for the others, the
-speech language model generates the tokens. The tokens determine the phone of each 20 ms. The folder is a corpus. The
-command may be interrupted; run again, it continues with the missing shards.
+Half of the takes are tokens of corpus lines, decoded in other voices by flow and vocoder; for the others, the speech
+language model generates the tokens. The tokens determine the sound of each 20 ms. The folder is a corpus. The command
+may be interrupted; run again, it continues with the missing shards.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ from studio.pipeline.enrolment import build_prompt
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.text.segmentation import Sentence, prepare_text
-from training.corpus.acoustics import mel_of
+from training.corpus.lines import Recording
 from training.corpus.store import Corpus, IndexArray, write_shard
-from training.corpus.tokens import asked_tokens, labels_of, shipped_pairs
-from training.corpus.utterance import SAMPLE_RATE, TOKENS_PER_SECOND, CorpusFailed, LabelArray, Utterance
+from training.corpus.tokens import TABLE_FILE, TokenTable
+from training.corpus.utterance import SAMPLE_RATE, TOKENS_PER_SECOND, CorpusFailed, LabelArray
+from training.corpus.voices import voice_recipes
 from training.trainers.options import BUILD_FOLDER, TAKES_FOLDER
 
 _SHARD_SECONDS = 300.0
 _PROMPT_TOKENS = range(75, 150)
-_SPOKEN_SHARE = 0.5
+_GENERATED_SHARE = 0.5
+_TAKES_PER_VOICE = 3  # the preparation of a voice takes as long as a short take
 
 
 class _Maker:
     """Makes takes of the texts of a corpus in the voices of its training speakers."""
 
-    def __init__(self, corpus: Corpus, prompts: Path, model: Path) -> None:
-        self._corpus, self._folder = corpus, prompts
+    def __init__(self, corpus: Corpus, folder: Path, model: Path) -> None:
+        self._corpus, self._folder = corpus, folder
         self._synthesizer = load_synthesizer(model, EngineOptions(engines="plain", num_threads=1))
         self._form = self._synthesizer.checkpoint.generation.text
         normal = corpus.indices(speaker_split="train", style="normal")
@@ -51,25 +53,24 @@ class _Maker:
         if not self._prompts:
             raise CorpusFailed("The corpus contains no prompts yet. Extend it first.")
 
-    def takes(self, random: np.random.Generator) -> Iterator[tuple[Utterance, LabelArray]]:
+    def takes(self, random: np.random.Generator) -> Iterator[tuple[Recording, LabelArray]]:
         while True:
-            # A new voice for every third take, because its preparation takes as long as a short take.
             prompts = self._prompts[int(random.integers(len(self._prompts)))]
             prompt = int(prompts[int(random.integers(len(prompts)))])
-            for _ in range(3):
+            for _ in range(_TAKES_PER_VOICE):
                 index = int(self._texts[int(random.integers(len(self._texts)))])
                 if take := self._take(index, prompt, random):
                     yield take
 
-    def _take(self, index: int, prompt: int, random: np.random.Generator) -> tuple[Utterance, LabelArray] | None:
-        entry = self._corpus.entry(index)
+    def _take(self, index: int, prompt: int, random: np.random.Generator) -> tuple[Recording, LabelArray] | None:
+        line = self._corpus.entry(index).line
         flow_prompt, state = self._state(prompt)
-        if random.random() < _SPOKEN_SHARE:
-            tokens = self._generated(entry.text, flow_prompt, prompt, int(random.integers(1 << 30)))
-            labels = labels_of(np.array(tokens), shipped_pairs()) if tokens else np.zeros(0, np.uint8)
+        if random.random() < _GENERATED_SHARE:
+            tokens = self._generated(line.text, flow_prompt, prompt, int(random.integers(1 << 30)))
+            labels = self._corpus.table.sounds_of(np.array(tokens, np.int32))
         else:
-            tokens = asked_tokens(self._corpus.tokens(index), entry.style).tolist()
-            labels = self._corpus.labels(index)
+            tokens = self._corpus.tokens(index).tolist()
+            labels = self._corpus.labels(index)[0]
         if not tokens:
             return None
         flow, vocoder = self._synthesizer.stages.flow, self._synthesizer.stages.vocoder
@@ -77,17 +78,10 @@ class _Maker:
         mel = stream.decode(tokens, ())
         stream.close()
         samples = vocoder.synthesize_whole(mel, vocoder.noise(int(random.integers(1 << 30)))).numpy(force=True)
-        utterance = Utterance(
-            text=entry.text,
-            speaker=replace(self._corpus.entry(prompt).speaker),
-            style="normal",
-            split=entry.split,
-            samples=samples,
-            tokens=np.array(tokens, np.int32),
-            mel=mel_of(samples),
-            f0_hz=np.zeros(2 * len(tokens), np.float32),
+        take = replace(
+            line, voice=self._corpus.entry(prompt).speaker.name, style="normal", symbols="", frames=(), syllables=()
         )
-        return utterance, labels
+        return Recording(take, samples, np.zeros(2 * len(tokens), np.float32)), labels
 
     def _generated(self, text: str, flow_prompt: FlowPrompt, prompt: int, seed: int) -> list[int]:
         """Return the tokens of ``text``, or none if the program would divide it."""
@@ -116,26 +110,32 @@ class _Maker:
         return self._states[prompt]
 
 
-def make_takes(corpus: Path, folder: Path, model: Path, *, hours: float, seed: int) -> None:
-    """Make the missing shards of a corpus of takes. Raise ``CorpusFailed`` without a corpus of synthetic speech."""
+def make_takes(corpus: Corpus, folder: Path, model: Path, *, hours: float, seed: int) -> None:
+    """Make the missing shards of a corpus of takes."""
     maker: _Maker | None = None
+    voices = {voice.name: voice for voice in voice_recipes()}
     for number in range(max(1, round(3600.0 * hours / _SHARD_SECONDS))):
-        if (folder / f"shard-{number:04d}.json").exists():
+        name = f"shard-{number:05d}"
+        if (folder / f"{name}.json").exists():
             continue
-        maker = maker or _Maker(Corpus.open(corpus), folder / "prompts", model)
-        made: list[tuple[Utterance, LabelArray]] = []
+        maker = maker or _Maker(corpus, folder, model)
+        made: list[tuple[Recording, LabelArray]] = []
         num_tokens = 0
         takes = maker.takes(np.random.default_rng([seed, number]))
         while num_tokens < _SHARD_SECONDS * TOKENS_PER_SECOND:
             made.append(next(takes))
-            num_tokens += made[-1][0].num_tokens
-        write_shard(folder, f"shard-{number:04d}", [take for take, _ in made], [labels for _, labels in made])
+            num_tokens += len(made[-1][1]) // 2
+        sounds = np.concatenate([labels for _, labels in made])
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(folder / f"{name}.labels.npy", np.stack([sounds, np.zeros_like(sounds)]))
+        write_shard(folder, name, [take for take, _ in made], voices)
         print(f"takes: shard {number}", file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="train.py takes", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
+    parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the speech")
+    parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
     parser.add_argument("--to", type=Path, default=BUILD_FOLDER / TAKES_FOLDER, help="folder of the takes")
     parser.add_argument("--model", type=Path, default=resources() / "models" / "studio-mini", help="the model folder")
     parser.add_argument("--hours", type=float, default=2.0)
@@ -143,7 +143,8 @@ def main(arguments: Sequence[str]) -> int:
     parsed = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:
-        make_takes(parsed.corpus, parsed.to, parsed.model, hours=parsed.hours, seed=parsed.seed)
+        corpus = Corpus.open(parsed.corpus, TokenTable.read(parsed.work / TABLE_FILE))
+        make_takes(corpus, parsed.to, parsed.model, hours=parsed.hours, seed=parsed.seed)
     except CorpusFailed as failure:
         print(failure, file=sys.stderr)
         return 1

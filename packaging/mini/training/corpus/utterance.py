@@ -1,8 +1,8 @@
-"""An utterance of a synthesizer and its speaker, the input of all trainers."""
+"""Units of the corpus, and a speaker."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,39 +24,9 @@ class CorpusFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A timbre. ``split`` is "train", "validation", or "stranger" (in no training set)."""
+    """A timbre. ``split`` is "train", "validation", or "stranger" (its parts are in no training voice)."""
 
     name: str
-    engine: str
-    voice: str
     accent: str
-    pitch: int
-    resample_ratio: float
     split: str
     median_f0_hz: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Utterance:
-    """An utterance. ``len(samples) == 960 * len(tokens)`` exactly; mel and F0 have two frames per token.
-
-    ``samples`` are 24 kHz mono in -1..1, ``mel`` (2 * tokens, 80) is the prompt mel of exactly these samples, and
-    ``f0_hz`` is 0 if unvoiced. ``split`` of the text is "train", "validation" or "test".
-    """
-
-    text: str
-    speaker: Speaker
-    style: str
-    split: str
-    samples: FloatArray = field(repr=False)
-    tokens: IntArray = field(repr=False)
-    mel: FloatArray = field(repr=False)
-    f0_hz: FloatArray = field(repr=False)
-
-    @property
-    def num_tokens(self) -> int:
-        return len(self.tokens)
-
-    @property
-    def seconds(self) -> float:
-        return len(self.samples) / SAMPLE_RATE

@@ -22,7 +22,8 @@ from studio.model.vocoder.network import CausalHiFT
 from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder
 from training.corpus.acoustics import f0_of, mel_of
 from training.corpus.store import Corpus
-from training.corpus.utterance import SAMPLE_RATE, FloatArray, Utterance
+from training.corpus.utterance import SAMPLE_RATE, FloatArray
+from training.judging.listeners import quality
 from training.judging.spectrogram_picture import write_picture
 from training.trainers.f0 import errors_between
 from training.trainers.vocoder import load_trained
@@ -53,19 +54,19 @@ def as_shipped(network: CausalHiFT) -> CausalVocoder:
     return CausalVocoder(network)
 
 
-def copy_synthesis(vocoder: HiFTVocoder, utterances: Sequence[Utterance]) -> list[Copy]:
+def copy_synthesis(vocoder: HiFTVocoder, corpus: Corpus, indices: Sequence[int]) -> list[Copy]:
     copies = []
-    for utterance in utterances:
-        mel = torch.from_numpy(np.ascontiguousarray(utterance.mel.T))
+    for index in indices:
+        mel = torch.from_numpy(np.ascontiguousarray(corpus.mel(index).T))
         samples = vocoder.synthesize_whole(mel, vocoder.noise(seed=0)).numpy()
-        copies.append(Copy(samples, compare(samples, utterance)))
+        copies.append(Copy(samples, compare(samples, corpus, index)))
     return copies
 
 
-def compare(samples: FloatArray, utterance: Utterance) -> CopyMeasures:
-    """Compare ``samples`` with ``utterance``, which has the same length."""
-    copied, true = (np.maximum(mel, _MIN_LOG_MEL) for mel in (mel_of(samples), utterance.mel))
-    pitch = errors_between(torch.from_numpy(f0_of(samples)), torch.from_numpy(utterance.f0_hz))
+def compare(samples: FloatArray, corpus: Corpus, index: int) -> CopyMeasures:
+    """Compare ``samples`` with a line of the corpus, which has the same length."""
+    copied, true = (np.maximum(mel, _MIN_LOG_MEL) for mel in (mel_of(samples), corpus.mel(index)))
+    pitch = errors_between(torch.from_numpy(f0_of(samples)), torch.from_numpy(corpus.f0_hz(index)))
     return CopyMeasures(
         log_mel_distance=float(np.abs(copied - true).mean()),
         f0_gross=pitch["gross"],
@@ -85,23 +86,24 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--work", type=Path, required=True, help="folder of the checkpoint")
     parser.add_argument("--name", default="vocoder", help="name of the checkpoint")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--engine", default="flite", choices=("flite", "espeak"))
     parser.add_argument("--count", type=int, default=8)
     parsed = parser.parse_args(arguments)
     torch.set_num_threads(1)
     corpus = Corpus.open(parsed.corpus)
-    indices = corpus.indices(split="test", engine=parsed.engine)
-    chosen = np.random.default_rng(0).permutation(indices)[: parsed.count]
-    utterances = [corpus[int(index)] for index in chosen]
-    copies = copy_synthesis(as_shipped(load_trained(parsed.work, parsed.name)), utterances)
+    unseen = np.concatenate([corpus.indices(speaker_split=split) for split in ("validation", "stranger")])
+    indices = np.random.default_rng(0).permutation(unseen)[: parsed.count].tolist()
+    copies = copy_synthesis(as_shipped(load_trained(parsed.work, parsed.name)), corpus, indices)
     parsed.out.mkdir(parents=True, exist_ok=True)
-    for number, (utterance, copied) in enumerate(zip(utterances, copies, strict=True)):
-        stem = parsed.out / f"{parsed.engine}-{number}"
+    for number, (index, copied) in enumerate(zip(indices, copies, strict=True)):
+        stem, true, entry = parsed.out / f"line-{number}", corpus.samples(index), corpus.entry(index)
         soundfile.write(f"{stem}-copy.wav", copied.samples, SAMPLE_RATE, subtype="PCM_16")
-        soundfile.write(f"{stem}-true.wav", utterance.samples, SAMPLE_RATE, subtype="PCM_16")
-        write_picture(Path(f"{stem}.png"), [copied.samples, utterance.samples])
-        print(f"{stem.name} {utterance.speaker.name} {utterance.style}: {utterance.text}")
-    print(json.dumps(mean_measures(copies), indent=1))
+        soundfile.write(f"{stem}-true.wav", true, SAMPLE_RATE, subtype="PCM_16")
+        write_picture(Path(f"{stem}.png"), [copied.samples, true])
+        print(f"{stem.name} {entry.speaker.name} {entry.style}: {entry.text}")
+    measures = mean_measures(copies)
+    measures["quality"] = float(np.mean([quality(copied.samples) for copied in copies]))
+    measures["quality_of_originals"] = float(np.mean([quality(corpus.samples(index)) for index in indices]))
+    print(json.dumps(measures, indent=1))
     return 0
 
 

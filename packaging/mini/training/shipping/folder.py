@@ -16,22 +16,26 @@ from measurements.random_models.reference_sizes import CheckpointPlan, preceding
 from measurements.random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
 from studio.model.config import PromptMelConfig, VocoderConfig
 from studio.model.generations import COSYVOICE3
-from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
+from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE, MODEL_SOUNDS_FILE
+from training.corpus.phones import LABELS
 from training.corpus.styles import DELIVERY_OF_STYLE
 from training.shipping.half_precision import write_halved_onnx, write_halved_tensors
-from training.shipping.instructions import write_presets
+from training.shipping.instructions import BRITISH, write_presets
+from training.shipping.respellings import SYLLABLES_FILE, VOCABULARY_FOLDER, labels_of_letters
 from training.shipping.text_vocabulary import copy_text_vocabulary, num_base_text_tokens
 from training.trainers.flow import official_flow
 from training.trainers.options import TrainingFailed
-from training.trainers.recognizer_onnx import write_rounded_onnx
-from training.trainers.speech_lm import VOCABULARY_FOLDER, official_speech_lm
+from training.trainers.recognizer_onnx import write_recognizer_onnx, write_rounded_onnx
+from training.trainers.sound_recognizer import load_network
+from training.trainers.speech_lm import official_speech_lm
 from training.trainers.vocoder import load_trained
 from training.trainers.vocoder_weights import official_tensors
 
-MAX_BYTES = 42_000_000
+MAX_BYTES = 64_000_000
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _SPEECH_TOKENIZER = COSYVOICE3.speech_tokenizer_file
 _SPEAKER_ENCODER = "campplus.onnx"
+TUNED_VOCODER = "vocoder_tuned"  # name of the checkpoint that was trained with mels of the flow
 
 Tensors = dict[str, torch.Tensor]
 
@@ -50,7 +54,7 @@ def read_trained(work: Path) -> TrainedModel:
     """Return the averaged weights of all stages. Raise ``TrainingFailed`` if a stage has not been trained."""
     speech_lm_config, speech_lm = official_speech_lm(work / "speech_lm.pt")
     flow_config, flow = official_flow(work / "flow.pt")
-    network = load_trained(work)
+    network = load_trained(work, TUNED_VOCODER if (work / f"{TUNED_VOCODER}.pt").is_file() else "vocoder")
     vocoder_config: VocoderConfig = network.config
     if vocoder_config.preceding_flow != preceding_flow(flow_config):
         raise TrainingFailed("The vocoder was trained for a flow of other sizes; its constant noise depends on them.")
@@ -84,16 +88,28 @@ def write_model_folder(work: Path, folder: Path) -> int:
     write_halved_tensors(folder / "hift.pt", trained.vocoder)
     write_halved_onnx(_existing(work / "tokenizer.onnx"), folder / _SPEECH_TOKENIZER)
     write_halved_onnx(_existing(work / "speaker_encoder.onnx"), folder / _SPEAKER_ENCODER)
-    recognizer = work / "recognizer.onnx"
-    if recognizer.is_file():  # it is trained with takes of the folder without it
-        write_rounded_onnx(recognizer, folder / MODEL_RECOGNIZER_FILE)
-    write_presets(folder, DELIVERY_OF_STYLE.keys())
+    if (work / "recognizer.pt").is_file():  # it is trained with takes of the folder without it
+        _write_recognizer(work, folder)
+    write_presets(folder, {*DELIVERY_OF_STYLE, BRITISH})
     num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if num_bytes > MAX_BYTES:
         raise TrainingFailed(
             f"{folder} has {num_bytes / 1e6:.1f} MB, but at most {MAX_BYTES / 1e6:.0f} MB are allowed. Train smaller networks."
         )
     return num_bytes
+
+
+def _write_recognizer(work: Path, folder: Path) -> None:
+    network = load_network(work / "recognizer.pt")
+    write_recognizer_onnx(network, network.head, work / MODEL_RECOGNIZER_FILE)
+    write_rounded_onnx(work / MODEL_RECOGNIZER_FILE, folder / MODEL_RECOGNIZER_FILE)
+    content = {
+        "languages": ["en", "zh"],
+        "sounds": len(LABELS),
+        "letters": labels_of_letters(),
+        "syllables": json.loads(_existing(work / SYLLABLES_FILE).read_text("utf-8")),
+    }
+    (folder / MODEL_SOUNDS_FILE).write_text(json.dumps(content, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _generation_json(plan: CheckpointPlan) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from studio.model.generations import COSYVOICE3
 from studio.text.styles import STYLES_FILE
 
+BRITISH = "accent:british"  # a manner of the British voices, not a style of the corpus
 _DATA = Path(__file__).with_name("instructions.json")
 
 

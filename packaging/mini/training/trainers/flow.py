@@ -1,6 +1,6 @@
-"""Training of the flow, which converts anchored tokens, prompt and speaker embedding to mel spectrograms.
+"""Training of the flow, which converts tokens, prompt and speaker embedding to mel spectrograms.
 
-It needs ``speaker_encoder.onnx`` in the work folder, or a bundled model to start from.
+It needs ``speaker_encoder.onnx`` in the work folder.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import torch
 from torch import nn
 
 from studio.model.config import FlowConfig
-from studio.model.weights import read_tensors
-from training.corpus.phones import LABELS
 from training.corpus.store import Corpus
-from training.corpus.tokens import shipped_pairs
+from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.trainers.checkpoints import Fact, load_facts, load_weights
-from training.trainers.factored import PairLabels
+from training.trainers.crops import open_corpus, training_indices
 from training.trainers.flow_batches import FRAMES_PER_TOKEN, FlowPieces
 from training.trainers.flow_loss import FlowDraw, flow_loss
 from training.trainers.flow_network import LearningFlow, config_of_facts, facts_of_config, flow_config
@@ -35,7 +33,7 @@ _MELS_FOR_THE_MEAN = 200
 
 @dataclass(frozen=True, slots=True)
 class FlowSettings:
-    size: int = 192
+    size: int = 256
     depth: int = 8
     feed_forward_ratio: int = 2
     look_ahead_channels: int = 384
@@ -63,13 +61,13 @@ def train(options: TrainingOptions) -> dict[str, float]:
     """The validation values of ``FlowValidation.measure``."""
     begin(options)
     settings = options.with_settings(FlowSettings())
-    corpus = Corpus.open(options.corpus)
+    corpus = open_corpus(options)
     embeddings = SpeakerEmbeddings.of(
         corpus, encoder_path(options), options.work, most_of_each=settings.embeddings_per_speaker
     )
-    pieces = FlowPieces.of(corpus, corpus.indices(split="train", speaker_split="train"), embeddings)
+    pieces = FlowPieces.of(corpus, training_indices(corpus), embeddings)
     config = flow_config(settings.size, settings.depth, settings.feed_forward_ratio, settings.look_ahead_channels)
-    network = LearningFlow(config, pair_labels())
+    network = LearningFlow(config, corpus.table)
     network.begin(_mean_mel(corpus, pieces))
     device = torch.device(options.device)
     network.to(device)
@@ -93,7 +91,6 @@ def train(options: TrainingOptions) -> dict[str, float]:
         cool_down_share=settings.cool_down_share,
         validate=lambda: validation.measure(network),
         minutes_between_validations=settings.minutes_between_validations,
-        warm_start=lambda folder: network.take_over(read_tensors(folder / "flow.pt")),
     )
     frames_per_batch = settings.frames_per_batch * (settings.cuda_batch_factor if device.type == "cuda" else 1)
     for _ in trainer.steps():
@@ -113,7 +110,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 def load_network(checkpoint: Path) -> LearningFlow:
     """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
-    network = LearningFlow(config_of_facts(load_facts(checkpoint)), pair_labels())
+    network = LearningFlow(config_of_facts(load_facts(checkpoint)), TokenTable.read(checkpoint.with_name(TABLE_FILE)))
     network.load_state_dict(load_weights(checkpoint, "flow"))
     return network.eval()
 
@@ -125,11 +122,6 @@ def official_flow(checkpoint: Path) -> tuple[FlowConfig, dict[str, torch.Tensor]
     """
     facts: Mapping[str, Fact] = load_facts(checkpoint)
     return config_of_facts(facts), load_network(checkpoint).official_tensors()
-
-
-def pair_labels() -> PairLabels:
-    pairs = shipped_pairs().pairs
-    return PairLabels(first=pairs[:, 0].copy(), second=pairs[:, 1].copy(), num_labels=len(LABELS))
 
 
 def _mean_mel(corpus: Corpus, pieces: FlowPieces) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 A piece joins utterances of one speaker, so that a prompt in one style is often followed by another style, such as
 whispering. Its first part is the prompt: its mel is given, and its tokens contain errors, because at inference they
-come from the tokenizer network. The rest has the colours that a language model generates, or those of a recording for
+come from the tokenizer network. The rest has the tokens that a language model generates, or those of a recording for
 voice conversion.
 """
 
@@ -17,9 +17,8 @@ import torch
 
 from training.corpus.store import Corpus
 from training.corpus.styles import HEIGHT_STYLES
-from training.corpus.tokens import asked_tokens
+from training.corpus.tokens import TokenScheme
 from training.corpus.utterance import MEL_BINS, FloatArray, IntArray
-from training.trainers.factored import NUM_COLOURS, NUM_PAIRS
 from training.trainers.options import TrainingFailed
 from training.trainers.speaker_embeddings import SpeakerEmbeddings
 
@@ -31,10 +30,11 @@ _WHOLE_UTTERANCE_SHARE = 0.5  # share of prompts that end where an utterance end
 _MAX_PROMPT_SHARE = 0.7
 _MID_UTTERANCE_SHARE = 0.5  # a clip may begin anywhere
 _DOUBTFUL_SHARE = 0.6
-_ASKED_SHARE = 0.9
+_GENERATED_SHARE = 0.9
 _HEIGHT_SHARE = 0.25  # share of raised or lowered voices after a prompt, if the speaker has them
 _WEIGHT_OF_SIZE = 0.7
 _MAX_WRONG_TOKENS = 0.35
+_FAR_PITCH_SHARE = 0.2
 
 
 class FlowBatch(NamedTuple):
@@ -137,24 +137,22 @@ class FlowPieces:
         start = int(random.integers(length // 2)) if random.random() < _MID_UTTERANCE_SHARE and length > 1 else 0
         wanted = num_tokens + num_following
         used, mels = [first], [self.corpus.mel(first, from_token=start)]
-        heard = [self.corpus.tokens(first, from_token=start)]
+        heard = [self.corpus.heard_tokens(first, from_token=start)]
         first_end = len(heard[0])
         missing = wanted - first_end
         while missing > 0:
             is_height = len(heights) > 0 and random.random() < _HEIGHT_SHARE
             used.append(int(random.choice(heights if is_height else others)))
-            heard.append(self.corpus.tokens(used[-1], num_tokens=missing))
+            heard.append(self.corpus.heard_tokens(used[-1], num_tokens=missing))
             mels.append(self.corpus.mel(used[-1], num_tokens=missing))
             missing -= len(heard[-1])
         all_tokens = np.concatenate(heard)[:wanted]
         num_prompt_tokens = _prompt_tokens(num_tokens, first_end, random)
-        if random.random() < _ASKED_SHARE:
-            asked = [
-                asked_tokens(tokens, self.corpus.entry(index).style) for tokens, index in zip(heard, used, strict=True)
-            ]
-            all_tokens[num_prompt_tokens:] = np.concatenate(asked)[num_prompt_tokens:wanted]
+        if random.random() < _GENERATED_SHARE:
+            generated = [self.corpus.tokens(first, from_token=start), *map(self.corpus.tokens, used[1:])]
+            all_tokens[num_prompt_tokens:] = np.concatenate(generated)[num_prompt_tokens:wanted]
         if random.random() < _DOUBTFUL_SHARE:
-            all_tokens = _doubtful(all_tokens, num_prompt_tokens, random)
+            all_tokens = _doubtful(all_tokens, num_prompt_tokens, self.corpus.table.scheme, random)
         mel = np.concatenate(mels)[: FRAMES_PER_TOKEN * num_tokens]
         assert mel.shape == (FRAMES_PER_TOKEN * num_tokens, MEL_BINS)
         return Piece(all_tokens, mel, self.embeddings.of_index[embedding_index], num_prompt_tokens)
@@ -174,8 +172,8 @@ def _prompt_tokens(num_tokens: int, first_end: int, random: np.random.Generator)
     return int(random.integers(longest + 1))
 
 
-def _doubtful(tokens: IntArray, num_prompt_tokens: int, random: np.random.Generator) -> IntArray:
-    """Change some prompt tokens to a neighbour, another colour or another phone, like errors of the tokenizer network."""
+def _doubtful(tokens: IntArray, num_prompt_tokens: int, scheme: TokenScheme, random: np.random.Generator) -> IntArray:
+    """Change some prompt tokens to a neighbour, another pitch or another sound, like errors of the tokenizer network."""
     tokens = tokens.copy()
     share = random.uniform(0.0, _MAX_WRONG_TOKENS)
     for place in np.flatnonzero(random.random(num_prompt_tokens) < share).tolist():
@@ -183,8 +181,16 @@ def _doubtful(tokens: IntArray, num_prompt_tokens: int, random: np.random.Genera
         if kind < 0.4:
             tokens[place] = tokens[min(max(place + int(random.choice((-1, 1))), 0), len(tokens) - 1)]
         elif kind < 0.7:
-            tokens[place] = tokens[place] % NUM_PAIRS + NUM_PAIRS * int(random.integers(NUM_COLOURS))
+            tokens[place] = tokens[place] % scheme.sounds + scheme.sounds * _near_pitch(tokens[place], scheme, random)
         else:
             other = int(tokens[int(random.integers(len(tokens)))])
-            tokens[place] = other % NUM_PAIRS + NUM_PAIRS * (tokens[place] // NUM_PAIRS)
+            tokens[place] = other % scheme.sounds + scheme.sounds * (tokens[place] // scheme.sounds)
     return tokens
+
+
+def _near_pitch(token: int, scheme: TokenScheme, random: np.random.Generator) -> int:
+    """Return usually a pitch up to two levels away, sometimes any pitch."""
+    if random.random() < _FAR_PITCH_SHARE:
+        return int(random.integers(scheme.pitches))
+    pitch = int(token) // scheme.sounds + scheme.slopes * int(random.integers(-2, 3))
+    return min(max(pitch, 0), scheme.pitches - 1)

@@ -10,8 +10,9 @@ from torch import nn
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
 from studio.model.flow.dit import Block, DiT
 from studio.model.flow.network import TransformerFlow
+from training.corpus.tokens import NUM_TOKENS, TokenTable
 from training.trainers.checkpoints import Fact
-from training.trainers.factored import NUM_PAIRS, NUM_TOKENS, FactoredTable, PairLabels
+from training.trainers.factored import FactoredTable
 
 HEAD_SIZE = 64
 _TABLE = "table."
@@ -56,15 +57,16 @@ def facts_of_config(config: FlowConfig) -> dict[str, Fact]:
 class LearningFlow(TransformerFlow):
     """``embed`` sums the parts of each token; everything else is the same as in the model folder."""
 
-    def __init__(self, config: FlowConfig, labels: PairLabels) -> None:
+    def __init__(self, config: FlowConfig, table: TokenTable) -> None:
         assert config.lookahead is not None and config.dit is not None  # noqa: PT018 - CosyVoice3's layout
         super().__init__(config, config.lookahead, config.dit)
         del self.input_embedding
-        self.table = FactoredTable(labels, config.input_size, _TABLE_DEVIATION)
+        self.table = FactoredTable(table, config.input_size, _TABLE_DEVIATION)
+        self.num_sounds = table.scheme.sounds
 
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:
-        pairs, colours = tokens % NUM_PAIRS, tokens // NUM_PAIRS
-        embedded: torch.Tensor = self.table.pairs()[pairs] + self.table.colour[colours]
+        pairs, pitches = tokens % self.num_sounds, tokens // self.num_sounds
+        embedded: torch.Tensor = self.table.pairs()[pairs] + self.table.pitch[pitches]
         return embedded
 
     @torch.no_grad()
@@ -97,11 +99,3 @@ class LearningFlow(TransformerFlow):
         state = self.state_dict()
         plain = {name: tensor.detach().clone() for name, tensor in state.items() if not name.startswith(_TABLE)}
         return {_OFFICIAL_TABLE: self.table.rows().detach().clone(), **plain}
-
-    @torch.no_grad()
-    def take_over(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Load an official ``flow.pt`` with the same sizes."""
-        rest = {name: tensor.float() for name, tensor in tensors.items() if name != _OFFICIAL_TABLE}
-        parts = {name: tensor for name, tensor in self.state_dict().items() if name.startswith(_TABLE)}
-        self.load_state_dict({**rest, **parts})
-        self.table.take_apart(tensors[_OFFICIAL_TABLE])

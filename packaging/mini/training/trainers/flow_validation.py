@@ -15,7 +15,6 @@ from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.network import build_network
 from studio.model.stages import FlowPrompt
 from training.corpus.store import Corpus
-from training.corpus.tokens import asked_tokens
 from training.corpus.utterance import FloatArray
 from training.trainers.flow_batches import FlowBatch, FlowPieces
 from training.trainers.flow_loss import FlowDraw, flow_loss
@@ -140,15 +139,11 @@ def _targets(
         targets.append(
             _Target(
                 prompt=FlowPrompt(
-                    speech_tokens=tuple(corpus.tokens(prompt, num_tokens=_MAX_PROMPT_TOKENS).tolist()),
+                    speech_tokens=tuple(corpus.heard_tokens(prompt, num_tokens=_MAX_PROMPT_TOKENS).tolist()),
                     mel=corpus.mel(prompt, num_tokens=_MAX_PROMPT_TOKENS),
                     embedding=embeddings.of_index[prompt],
                 ),
-                tokens=tuple(
-                    asked_tokens(
-                        corpus.tokens(index, num_tokens=_MAX_TARGET_TOKENS), corpus.entry(index).style
-                    ).tolist()
-                ),
+                tokens=tuple(corpus.tokens(index, num_tokens=_MAX_TARGET_TOKENS).tolist()),
                 mel=corpus.mel(index, num_tokens=_MAX_TARGET_TOKENS),
                 is_known_speaker=is_known_speaker,
             )

@@ -1,4 +1,4 @@
-"""Training of a guesser that reads English words which are in no lexicon, such as names: letters to phonemes.
+"""Training of a guesser that reads English words which are in no lexicon, such as names: letters to sounds.
 
 It learns from misaki's American lexicons in the teacher's folder, which is ``--corpus`` here:
 
@@ -23,6 +23,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from studio.text.letter_sounds import LETTER_SOUNDS_FILE
+from training.corpus.utterance import CorpusFailed
+from training.shipping.respellings import SYMBOL_OF_LETTER, VOCABULARY_FOLDER, read_lexicon, respelled
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
@@ -32,8 +35,7 @@ from training.trainers.tokenizer_network import Block, rms_norm
 
 STAGE = "letter_sounds"
 LETTERS = " 'abcdefghijklmnopqrstuvwxyz"  # the first fills words up to the length of the batch
-SYMBOLS = "_AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹɾʃʊʌʒʤʧˈˌθᵊᵻʔ"  # the first is the blank of the classification
-STRESS_MARKS = "ˈˌ"
+SOUNDS = "_" + "".join(sorted(SYMBOL_OF_LETTER))  # letters of respellings; the first is the blank of the classification
 _PLACES_PER_LETTER = 3
 _MAX_LETTERS = 20
 _WORD = re.compile(r"[a-z']{2,20}")
@@ -64,7 +66,7 @@ class LetterSounds(nn.Module):
         self.places = nn.Parameter(0.02 * torch.randn(_PLACES_PER_LETTER, width))
         self.blocks = nn.ModuleList(Block(width) for _ in range(num_blocks))
         self.norm = nn.Parameter(torch.ones(width))
-        self.head = nn.Linear(width, len(SYMBOLS))
+        self.head = nn.Linear(width, len(SOUNDS))
 
     def forward(self, letters: torch.Tensor) -> torch.Tensor:
         mask = (letters > 0).repeat_interleave(_PLACES_PER_LETTER, dim=1)[..., None]
@@ -114,30 +116,38 @@ def train(options: TrainingOptions) -> dict[str, float]:
         loss = _loss(network, pairs, bfloat16=settings.bfloat16)
         trainer.descend(loss, *optimizers, largest_gradient=1.0)
         trainer.note(loss=loss)
-    return trainer.finish()
+    values = trainer.finish()
+    export(trainer.checkpoint_path, options.work / VOCABULARY_FOLDER / LETTER_SOUNDS_FILE)
+    return values
 
 
 def read_words(folder: Path) -> Words:
     """Return the words of the lexicons in the teacher's ``folder``. Raise ``TrainingFailed`` if there are none."""
-    phonemes: dict[str, str] = {}
-    for name in ("us_silver", "us_gold"):  # gold is verified
-        path = folder / "misaki" / "data" / f"{name}.json"
-        if not path.is_file():
-            raise TrainingFailed(f"{path} is missing. Create the teacher's folder: train.py teacher --to FOLDER")
-        for word, found in json.loads(path.read_text("utf-8")).items():
-            usual = found["DEFAULT"] if isinstance(found, dict) else found
-            is_word = _WORD.fullmatch(word.lower()) and word[1:].islower() and usual and set(usual) <= set(SYMBOLS)
-            if is_word and len(usual) <= _PLACES_PER_LETTER * len(word):
-                phonemes[word.lower()] = usual
+    try:
+        lexicon = read_lexicon(folder)
+    except CorpusFailed as failure:
+        raise TrainingFailed(str(failure)) from failure
+    sounds = {word: respelled(phonemes) for word, phonemes in lexicon.items() if _WORD.fullmatch(word)}
     train_words: list[tuple[str, str]] = []
     validation: list[tuple[str, str]] = []
-    for pair in sorted(phonemes.items()):
-        digest = hashlib.sha256(pair[0][:_LETTERS_OF_FAMILY].encode()).digest()
+    for word, own in sorted(sounds.items()):
+        if not own or len(own) > _PLACES_PER_LETTER * len(word):
+            continue
+        digest = hashlib.sha256(word[:_LETTERS_OF_FAMILY].encode()).digest()
         is_held_out = int.from_bytes(digest[:4], "big") % 100 < _VALIDATION_PERCENT
-        (validation if is_held_out else train_words).append(pair)
+        (validation if is_held_out else train_words).append((word, own))
     order = np.random.default_rng(0).permutation(len(validation))
     train_words.sort(key=lambda pair: len(pair[0]))
     return Words(tuple(train_words), tuple(validation[number] for number in order))
+
+
+def export(checkpoint: Path, path: Path) -> None:
+    """Write ``letter_sounds.npz`` of a checkpoint. Raise ``TrainingFailed`` without one."""
+    network = load_network(checkpoint)
+    weights = {name: tensor.half().numpy() for name, tensor in network.state_dict().items()}
+    facts = {"letters": LETTERS, "sounds": SOUNDS, "num_blocks": len(network.blocks)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, facts=np.array(json.dumps(facts)), **weights)
 
 
 def load_network(checkpoint: Path) -> LetterSounds:
@@ -155,12 +165,13 @@ def guessed(network: LetterSounds, words: list[str]) -> list[str]:
     for word, row in zip(words, best, strict=True):
         own = row[: _PLACES_PER_LETTER * len(word)]
         changes = own[np.flatnonzero(np.diff(own, prepend=-1))]
-        found.append("".join(SYMBOLS[symbol] for symbol in changes if symbol))
+        found.append("".join(SOUNDS[symbol] for symbol in changes if symbol))
     return found
 
 
-def without_stress(phonemes: str) -> str:
-    return "".join(symbol for symbol in phonemes if symbol not in STRESS_MARKS)
+def without_stress(sounds: str) -> str:
+    """Return the teacher's symbols of a respelling, which do not show the stress."""
+    return "".join(SYMBOL_OF_LETTER[sound] for sound in sounds)
 
 
 def _words_of_similar_length(
@@ -184,7 +195,7 @@ def _loss(network: LetterSounds, pairs: list[tuple[str, str]], *, bfloat16: bool
     letters = _letters([word for word, _ in pairs]).to(device)
     with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
         scores = network(letters)
-    targets = torch.tensor([SYMBOLS.index(symbol) for _, phonemes in pairs for symbol in phonemes], device=device)
+    targets = torch.tensor([SOUNDS.index(symbol) for _, phonemes in pairs for symbol in phonemes], device=device)
     return F.ctc_loss(
         scores.float().log_softmax(dim=-1).transpose(0, 1),
         targets,

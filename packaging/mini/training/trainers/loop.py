@@ -2,7 +2,7 @@
 
     begin(options)                                   # one thread, seeds; before networks are made
     trainer = Trainer("f0", options, networks={"f0": network}, optimizers={"f0": optimizer}, averaged=("f0",),
-                      facts={"channels": 64}, validate=validate, warm_start=load_shipped)
+                      facts={"channels": 64}, validate=validate)
     for _ in trainer.steps():
         audio_seconds, batch = ...                   # draws from trainer.random (numpy) or trainer.generator (torch)
         loss = ...
@@ -24,7 +24,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from types import FrameType
 
 import numpy as np
@@ -52,12 +51,11 @@ def begin(options: TrainingOptions) -> None:
 
 
 class Trainer:
-    """One run of one stage, without the training steps.
+    """One run of one stage, without the training steps. It continues an interrupted run.
 
     ``facts`` (sizes) go into the checkpoint for exporters. The rate of each optimizer rises over
-    ``warm_up_steps`` and falls to a tenth in the last ``cool_down_share`` of this run. ``validate`` runs with the
-    averaged weights, every ``minutes_between_validations`` and at the end, with modules in ``eval`` mode. Without a
-    checkpoint, ``warm_start`` receives ``options.start_from`` and loads the networks.
+    ``warm_up_steps`` and falls to a tenth in the last ``cool_down_share`` of the time. ``validate`` runs with the
+    averaged weights, every ``minutes_between_validations`` and at the end, with modules in ``eval`` mode.
     """
 
     def __init__(
@@ -74,7 +72,6 @@ class Trainer:
         cool_down_share: float = 0.3,
         validate: Validation | None = None,
         minutes_between_validations: float = 10.0,
-        warm_start: Callable[[Path], None] | None = None,
     ) -> None:
         self.name = options.name or stage
         self.options = options
@@ -100,13 +97,10 @@ class Trainer:
         options.work.mkdir(parents=True, exist_ok=True)
         if self.checkpoint_path.is_file():
             self._resume()
-        elif options.start_from is not None:
-            if warm_start is None:
-                raise TrainingFailed(f"{self.name} cannot begin from a model folder.")
-            warm_start(options.start_from)
-            for average in self.averages.values():
-                average.restart()
-        self._started = self._last_line = self._last_save = self._last_validation = time.monotonic()
+        # At idle priority, minutes may pass without a step.
+        self._clock = time.process_time if self.device.type == "cpu" else time.monotonic
+        self._started = self._clock()
+        self._last_line = self._last_save = self._last_validation = time.monotonic()
         self._cpu_at_line = time.process_time()
         self._step_at_line, self._heard_at_line = self.step, 0.0
 
@@ -116,13 +110,13 @@ class Trainer:
 
     @property
     def elapsed_share(self) -> float:
-        """The elapsed share of this run's minutes, 0..1."""
-        return min(1.0, (time.monotonic() - self._started) / max(60.0 * self.options.minutes, 1e-9))
+        """The elapsed share of the training time of all runs, 0..1."""
+        return min(1.0, self.seconds_trained / max(60.0 * self.options.minutes, 1e-9))
 
     @property
     def seconds_trained(self) -> float:
-        """The training time of all runs so far."""
-        return self._earlier_seconds + time.monotonic() - self._started
+        """The training time of all runs so far: CPU time, or elapsed time on a GPU."""
+        return self._earlier_seconds + self._clock() - self._started
 
     def steps(self) -> Iterator[int]:
         """Yield the number of each step, until the time is over or the process is interrupted (SIGTERM, Ctrl+C)."""

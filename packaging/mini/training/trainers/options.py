@@ -25,8 +25,7 @@ class TrainingOptions:
 
     ``work`` contains ``<name>.pt``, which is resumed if it exists, and ``<name>.jsonl``. ``name`` is the name of the
     stage, or another name for a second network of the same kind, such as the speaker encoder of the evaluation.
-    ``start_from`` is a model folder to start from if there is no checkpoint. ``settings`` are the settings of the
-    stage, as text.
+    ``settings`` are the settings of the stage, as text.
     """
 
     corpus: Path
@@ -35,7 +34,6 @@ class TrainingOptions:
     seed: int = 0
     device: str = "cpu"
     name: str | None = None
-    start_from: Path | None = None
     speakers: str = "all"
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -71,11 +69,15 @@ def _parsed(text: str, like: object) -> Any:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
     parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
-    parser.add_argument("--minutes", type=float, default=90.0, help="duration of this run")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=90.0,
+        help="training time of the stage, in all runs together: CPU time, or elapsed time on a GPU",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, or cuda")
     parser.add_argument("--name", help="name of checkpoint and log (default: the name of the stage)")
-    parser.add_argument("--from", type=Path, dest="start_from", help="model folder to start from")
     parser.add_argument("--speakers", choices=("all", "odd", "even"), default="all", help="speaker encoder only")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the stage")
 
@@ -95,7 +97,6 @@ def options_from(arguments: argparse.Namespace) -> TrainingOptions:
         seed=arguments.seed,
         device=arguments.device,
         name=arguments.name,
-        start_from=arguments.start_from,
         speakers=arguments.speakers,
         settings=settings,
     )

@@ -1,4 +1,4 @@
-"""The recogniser as ``recognizer.onnx``: features of a sound to logarithmic probabilities of phones for each 20 ms."""
+"""The recogniser as ``recognizer.onnx``: features of a sound to logarithmic probabilities of sounds for each 20 ms."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from torch import nn
 
-from training.shipping.respellings import LETTER_OF_PHONE
-from training.trainers.recognizer_network import NUM_PHONES, RecognizerNetwork
+from training.corpus.phones import LABELS, NUM_TONES
+from training.trainers.tokenizer_network import AudioEncoder
 from training.trainers.tokenizer_onnx import OnnxGraph, add_hidden, add_linear
 
 _MAX_INTEGER = 127.0
 _WORTH_ROUNDING = 4096  # number of elements; smaller constants stay unchanged
 
 
-def write_recognizer_onnx(network: RecognizerNetwork, path: Path) -> None:
+def write_recognizer_onnx(network: AudioEncoder, head: nn.Linear, path: Path) -> None:
     """Write a graph from ``feats`` (1, 128, T) float32 and ``feats_length`` (1,) int32 to ``log_probabilities``
-    (1, 2 * ceil(T / 4), phones) float32. The metadata name the phones and their letters in respellings.
+    (1, 2 * ceil(T / 4), sounds) float32.
     """
     graph = OnnxGraph()
     hidden = add_hidden(graph, network)
-    scores = add_linear(graph, hidden, network.head.weight, network.head.bias)
-    shaped = graph.add("Reshape", scores, graph.integers(1, -1, NUM_PHONES))
+    # Without the tones of each half of a token.
+    rows = [half * (len(LABELS) + NUM_TONES) + label for half in (0, 1) for label in range(len(LABELS))]
+    scores = add_linear(graph, hidden, head.weight[rows], head.bias[rows])
+    shaped = graph.add("Reshape", scores, graph.integers(1, -1, len(LABELS)))
     graph.nodes.append(helper.make_node("LogSoftmax", [shaped], ["log_probabilities"], axis=-1))
     graph.write(
         path,
         name="recognizer",
-        output=helper.make_tensor_value_info("log_probabilities", TensorProto.FLOAT, [1, "frames", NUM_PHONES]),
-        metadata={"phones": " ".join(f"{letter}:{phone}" for phone, letter in LETTER_OF_PHONE.items())},
+        output=helper.make_tensor_value_info("log_probabilities", TensorProto.FLOAT, [1, "frames", len(LABELS)]),
     )
 
 

@@ -2,92 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 import regex
 
+from studio.text.pinyin import syllable_tokens, syllables
 from studio.text.respellings import Respellings
 from studio.text.tokenizer import TextTokenizer
-from training.shipping.respellings import PHONE_OF_LETTER
-from training.trainers.reading import Reading, read_along
-from training.trainers.speech_lm_lines import Line
+from training.shipping.respellings import STRESSED_LETTERS, SYMBOL_OF_LETTER
+from training.teacher.english import phones_of_symbol
+from training.trainers.speech_lm_lines import SpokenLine
 
-_STRESSES, _STRESS_SHARES = ("1", "0", "2"), (0.6, 0.3, 0.1)
-_IS_VOWEL_PHONE = regex.compile(r"[AEIOU]")
+_PARTS = regex.compile(r"(?P<word>[A-Za-z]+(?:['’][A-Za-z]+)*)|(?P<han>\p{Han}+)|(?P<other>[^A-Za-z\p{Han}]+)")
+_BEFORE_R = {"AH0": "ER0", "ER0": "ER0", "ER1": "ER1"}
 
 
 class Renderer:
-    """Usually the same as in the program; a few words stay in plain spelling or are given in phones."""
+    """Usually the same as in the program.
+
+    A few English words are given in phones, as in corrections by the user, and half of the Mandarin lines in the
+    syllables that were really spoken, so that corrections are followed.
+    """
 
     def __init__(
-        self, tokenizer: TextTokenizer, written_share: float, tagged_share: float, random: np.random.Generator
+        self, tokenizer: TextTokenizer, tagged_share: float, spoken_share: float, random: np.random.Generator
     ) -> None:
         if tokenizer.respellings is None:
             raise ValueError("The folder of the vocabulary has no respellings.")
         self._tokenizer, self._random = tokenizer, random
         self._respellings: Respellings = tokenizer.respellings
-        self._written_share, self._tagged_share = written_share, tagged_share
-        self._num_bytes = _bytes_of_tokens(tokenizer)
-        self._readings: dict[Line, Reading] = {}
+        self._tagged_share, self._spoken_share = tagged_share, spoken_share
+        self._num_bytes = _count_bytes(tokenizer)
 
-    def render(self, line: Line, before: str) -> tuple[tuple[int, ...], npt.NDArray[np.int64]]:
+    def render(self, line: SpokenLine, before: str) -> tuple[tuple[int, ...], npt.NDArray[np.int64]]:
         """Return the text tokens of ``before`` and the line, and for each speech token the index of its text token
         (speech tokens,).
         """
-        reading = self._reading(line)
-        text, begins, ends = before, [], []
-        position = 0
-        has_tags = False
-        for begin, end in reading.words:
-            text += line.spoken[position:begin]
-            begins.append(len(text.encode()))
-            word = line.spoken[begin:end]
-            kind = self._random.random()
-            if kind < self._tagged_share and (tags := self._tags(word)):
-                text += tags
-                has_tags = True
-            else:
-                is_written = kind > 1.0 - self._written_share
-                text += word.lower() if is_written else self._respellings.spelled(word)
-            ends.append(len(text.encode()))
-            position = end
-        text += line.spoken[position:]
-        tokens = self._tokenizer.encode(text, allow_special=has_tags)
-        return tokens, self._places(reading, tokens, np.array(begins), np.array(ends))
+        characters, ends = [0], [len(before.encode())]
+        ids = [*self._tokenizer.encode(before, allow_special=False)] if before else []
+        num_bytes = [int(self._num_bytes[token]) for token in ids]
+        for length, own in self._parts(line):
+            ids += own
+            num_bytes += [int(self._num_bytes[token]) for token in own]
+            characters.append(characters[-1] + length)
+            ends.append(sum(num_bytes))
+        byte = np.interp(line.places, characters, ends)
+        places: npt.NDArray[np.int64] = np.searchsorted(np.cumsum(num_bytes), byte, side="right")
+        return tuple(ids), places.clip(max=max(0, len(ids) - 1))
 
-    def _reading(self, line: Line) -> Reading:
-        if line not in self._readings:
-            self._readings[line] = read_along(line.spoken, line.tokens, self._respellings)
-        return self._readings[line]
-
-    def _places(
-        self,
-        reading: Reading,
-        tokens: tuple[int, ...],
-        begins: npt.NDArray[np.int64],
-        ends: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.int64]:
-        if not len(begins):
-            return np.zeros(len(reading.word_of), np.int64)
-        begin, end = begins[reading.word_of], ends[reading.word_of]
-        inside = begin + np.minimum((reading.progress * (end - begin)).astype(np.int64), end - begin - 1)
-        byte = np.where(reading.progress >= 1.0, end, inside)
-        place: npt.NDArray[np.int64] = np.searchsorted(np.cumsum(self._num_bytes[list(tokens)]), byte, side="right")
-        return place.clip(max=len(tokens) - 1)
+    def _parts(self, line: SpokenLine) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the number of characters and the ids of each part that the tokenizer encodes separately."""
+        follows = self._random.random() < self._spoken_share
+        spoken = iter(line.syllables)
+        text, length = "", 0
+        for match in _PARTS.finditer(line.spoken):
+            part = match.group()
+            if match["other"]:
+                text, length = text + part, length + len(part)
+                continue
+            tags = self._tags(part) if match["word"] and self._random.random() < self._tagged_share else ""
+            if match["word"] and not tags:
+                text, length = text + self._respellings.spelled(part), length + len(part)
+                continue
+            if text:
+                yield length, self._tokenizer.encode(text, allow_special=False)
+                text, length = "", 0
+            if match["word"]:
+                yield len(part), self._tokenizer.encode(tags, allow_special=True)
+                continue
+            own = [next(spoken, "") for _ in part]
+            read = own if follows and all(own) else syllables(part)
+            for syllable in read:
+                special = "".join(syllable_tokens(syllable))
+                yield 1, self._tokenizer.encode(special, allow_special=True)
+        if text:
+            yield length, self._tokenizer.encode(text, allow_special=False)
 
     def _tags(self, word: str) -> str:
-        phones = [PHONE_OF_LETTER.get(letter) for letter in self._respellings.spelled(word)]
-        return "" if None in phones else "".join(f"[{self._stressed(phone)}]" for phone in phones if phone)
+        """Return the special tokens of a word, or an empty text for a sound without one."""
+        found: list[str] = []
+        for letter in self._respellings.spelled(word):
+            symbol = SYMBOL_OF_LETTER.get(letter)
+            phones = phones_of_symbol(symbol, is_stressed=letter in STRESSED_LETTERS) if symbol else None
+            if phones is None:
+                return ""
+            if phones == ("R",) and found and found[-1] in _BEFORE_R:  # one phone, two symbols
+                found[-1] = _BEFORE_R[found[-1]]
+            else:
+                found += phones
+        return "".join(f"[{phone}]" for phone in found)
 
-    def _stressed(self, phone: str) -> str:
-        if phone == "AH0" or not _IS_VOWEL_PHONE.match(phone):
-            return phone
-        stresses = (_STRESSES[0], _STRESSES[2]) if phone == "AH" else _STRESSES
-        shares = np.array([_STRESS_SHARES[_STRESSES.index(stress)] for stress in stresses])
-        return phone + str(self._random.choice(stresses, p=shares / shares.sum()))
 
-
-def _bytes_of_tokens(tokenizer: TextTokenizer) -> npt.NDArray[np.int64]:
+def _count_bytes(tokenizer: TextTokenizer) -> npt.NDArray[np.int64]:
     """Return the number of text bytes of each id."""
     special = {number: len(content.encode()) for content, number in tokenizer.special_ids.items()}
     return np.array(

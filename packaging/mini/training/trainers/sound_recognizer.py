@@ -3,6 +3,10 @@
 A judge is trained with another seed and half of the voices:
 
     train.py sound_recognizer --name judge_recognizer --speakers odd --seed 7
+
+The recogniser of the bundled model also learns from the model's own takes:
+
+    train.py sound_recognizer --name recognizer --set takes_share=0.5 --set spliced_share=0.35
 """
 
 from __future__ import annotations
@@ -19,14 +23,13 @@ from torch import nn
 
 from studio.audio.waveform import Waveform
 from studio.voices.features import WHISPER_SAMPLE_RATE, whisper_log_mel
-from training.bilingual.phones import LABELS, NO_TONE, NUM_TONES, SILENCE, VOWELS
-from training.bilingual.store import BilingualCorpus
-from training.corpus.store import IndexArray
+from training.corpus.phones import LABELS, NO_TONE, NUM_TONES, SILENCE, VOWELS
+from training.corpus.store import Corpus, IndexArray
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
-from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.options import TAKES_FOLDER, TrainingFailed, TrainingOptions
 from training.trainers.sound_batches import UNKNOWN, SoundPieces
 from training.trainers.tokenizer_network import AudioEncoder
 
@@ -50,6 +53,8 @@ class Settings:
     cool_down_share: float = 0.4
     bfloat16: bool = True
     num_clips: int = 40  # validation lines of each language
+    takes_share: float = 0.0  # share of takes of the model itself (train.py takes)
+    spliced_share: float = 0.0
 
 
 class SoundRecognizer(AudioEncoder):
@@ -70,9 +75,14 @@ def train(options: TrainingOptions) -> dict[str, float]:
     """Raise ``TrainingFailed`` without training lines."""
     settings = options.with_settings(Settings())
     begin(options)
-    corpus = BilingualCorpus.open(options.corpus)
+    corpus = Corpus.open(options.corpus)
     indices = some_voices(corpus, corpus.indices(split="train", speaker_split="train"), options.speakers)
-    pieces = SoundPieces(corpus, indices, settings.piece_tokens)
+    pieces = [(1.0, SoundPieces(corpus, indices, settings.piece_tokens, spliced_share=settings.spliced_share))]
+    if settings.takes_share:
+        takes = Corpus.open(options.corpus.parent / TAKES_FOLDER)
+        lines = takes.indices(split="train")
+        made = SoundPieces(takes, lines, settings.piece_tokens, spliced_share=settings.spliced_share)
+        pieces = [(1.0 - settings.takes_share, pieces[0][1]), (settings.takes_share, made)]
     facts = {"width": settings.width, "num_blocks": settings.num_blocks, "front_width": settings.front_width}
     network = SoundRecognizer(**facts).to(options.device)
     optimizers = adam_and_muon(
@@ -92,12 +102,13 @@ def train(options: TrainingOptions) -> dict[str, float]:
         average_decay=0.998,
         facts=facts,
         cool_down_share=settings.cool_down_share,
-        validate=_validation(network, corpus, pieces, settings.num_clips),
+        validate=_validation(network, corpus, settings.num_clips),
         minutes_between_validations=10.0,
     )
     num_pieces = settings.batch * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
     for _ in trainer.steps():
-        batch = pieces.draw(trainer.random, num_pieces).to(trainer.device)
+        kind = int(trainer.random.choice(len(pieces), p=[share for share, _ in pieces]))
+        batch = pieces[kind][1].draw(trainer.random, num_pieces).to(trainer.device)
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
             sounds, tones = network(batch.log_mel, batch.lengths)
         sound_loss = F.cross_entropy(sounds.float().flatten(0, 1), batch.sounds.flatten(), ignore_index=UNKNOWN)
@@ -120,7 +131,7 @@ def load_network(checkpoint: Path) -> SoundRecognizer:
     return network.eval()
 
 
-def some_voices(corpus: BilingualCorpus, indices: IndexArray, speakers: str) -> IndexArray:
+def some_voices(corpus: Corpus, indices: IndexArray, speakers: str) -> IndexArray:
     """Return ``indices`` of all training voices, or of every second one ("odd" or "even").
 
     Raise ``TrainingFailed`` if none are left.
@@ -193,9 +204,7 @@ def _scores(network: SoundRecognizer, samples: FloatArray) -> tuple[torch.Tensor
     return sounds[0], tones[0]
 
 
-def _validation(
-    network: SoundRecognizer, corpus: BilingualCorpus, pieces: SoundPieces, num_clips: int
-) -> Callable[[], dict[str, float]]:
+def _validation(network: SoundRecognizer, corpus: Corpus, num_clips: int) -> Callable[[], dict[str, float]]:
     """Return a validation with whole lines by unseen voices, for each language."""
     unseen = [corpus.indices(speaker_split=split) for split in ("validation", "stranger")]
     shuffled = np.random.default_rng(1).permutation(np.concatenate(unseen)).tolist()
@@ -211,7 +220,7 @@ def _validation(
             sound_errors: list[float] = []
             tone_errors: list[float] = []
             for index in indices:
-                labels, tones = pieces.labels(index)
+                labels, tones = corpus.labels(index)
                 sounds, tone_scores = _scores(network, corpus.samples(index))
                 found = sounds[: len(labels)].argmax(dim=-1).cpu().numpy()
                 found_tones = tone_scores[: len(labels)].argmax(dim=-1).cpu().numpy()

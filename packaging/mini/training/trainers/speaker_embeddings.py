@@ -19,14 +19,11 @@ _FILE = "speaker_embeddings.npz"
 
 
 def encoder_path(options: TrainingOptions) -> Path:
-    """Return the encoder of this work folder, or the bundled one. Raise ``TrainingFailed`` if there is neither."""
-    candidates = [options.work / "speaker_encoder.onnx"]
-    if options.start_from is not None:
-        candidates.append(options.start_from / "campplus.onnx")
-    for path in candidates:
-        if path.is_file():
-            return path
-    raise TrainingFailed(f"{candidates[0]} does not exist. Train the speaker encoder first, which the flow needs.")
+    """Return the encoder of this work folder. Raise ``TrainingFailed`` if there is none."""
+    path = options.work / "speaker_encoder.onnx"
+    if not path.is_file():
+        raise TrainingFailed(f"{path} does not exist. Train the speaker encoder first, which the flow needs.")
+    return path
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-from training.bilingual.store import open_speech
 from training.corpus.store import Corpus
 from training.trainers.checkpoints import load_facts, load_weights
+from training.trainers.crops import open_corpus
 from training.trainers.filter_bank_pool import FilterBankPool, filter_bank_of, some_of_each, usual_indices
 from training.trainers.loop import Trainer, begin
 from training.trainers.options import TrainingFailed, TrainingOptions
@@ -52,7 +52,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     """The validation values: ``equal_error_rate`` of pairs of unseen speakers, and ``pitch_error``, relative."""
     begin(options)
     settings = options.with_settings(SpeakerEncoderSettings())
-    corpus = open_speech(options.corpus)
+    corpus = open_corpus(options)
     random = np.random.default_rng(options.seed)
     chosen = _training_utterances(corpus, options.speakers, settings.utterances_per_speaker, random)
     pool = FilterBankPool.of(corpus, chosen)
@@ -138,7 +138,7 @@ def _median_f0_hz(corpus: Corpus, name: str) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Validation:
-    """Return utterances of speakers that are not in the training set, including the stranger."""
+    """Return utterances of speakers that are not in the training set, including strangers."""
 
     banks: list[torch.Tensor]
     speakers: npt.NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Training of the speech language model, which generates anchored speech tokens from text and prompt."""
+"""Training of the speech language model, which generates speech tokens from text and prompt."""
 
 from __future__ import annotations
 
@@ -9,32 +9,25 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from studio.model.checkpoint import open_checkpoint
 from studio.model.config import SpeechLMConfig
-from studio.model.speech_lm import SpeechLMNetwork, open_network
+from studio.text.respellings import RESPELLINGS_FILE
 from studio.text.tokenizer import TextTokenizer
-from training.corpus.store import Corpus
+from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.shipping.instructions import Instruction, read_instructions
-from training.shipping.respellings import cmu_respellings, write_respellings
-from training.shipping.text_vocabulary import (
-    copy_text_vocabulary,
-    has_text_vocabulary,
-    open_text_vocabulary,
-    write_text_vocabulary,
-)
+from training.shipping.respellings import VOCABULARY_FOLDER
+from training.shipping.text_vocabulary import has_text_vocabulary, open_text_vocabulary, write_text_vocabulary
 from training.trainers.checkpoints import load_facts, load_weights
-from training.trainers.factored import pair_labels
+from training.trainers.crops import open_corpus
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
 from training.trainers.options import TrainingFailed, TrainingOptions
 from training.trainers.reading_guide import ReadingGuide
-from training.trainers.speech_lm_lines import Line, read_lines
+from training.trainers.speech_lm_lines import SpokenLine, read_lines
 from training.trainers.speech_lm_network import FactoredSpeechLM, SequenceBatch, speech_lm_config
 from training.trainers.speech_lm_sequences import SequenceMaker, SequenceSettings, batches_of_like_length, collate
 from training.trainers.speech_lm_validation import Speaking, Trial, zero_shot_trials
 
 STAGE = "speech_lm"
-VOCABULARY_FOLDER = "text_vocabulary"  # name in the work folder; CosyVoice-BlankEN in the model folder
 _TOKENS_PER_SECOND = 25.0
 _POOL = 256  # sequences drawn before they are sorted into batches
 
@@ -46,10 +39,10 @@ class Settings:
     They grow from ``first_positions``, because a few sentences suffice for the first gradients.
     """
 
-    hidden_size: int = 192
-    num_layers: int = 6
-    num_heads: int = 3
-    num_kv_heads: int = 3
+    hidden_size: int = 256
+    num_layers: int = 8
+    num_heads: int = 4
+    num_kv_heads: int = 4
     intermediate_size: int = 768
     first_positions: int = 1024
     positions: int = 2560
@@ -63,15 +56,16 @@ class Settings:
     guided_steps: int = 2000  # share with guided attention, with decreasing weight
     guided_layer: int = 2
     bfloat16: bool = True
-    num_trials: int = 24
-    minutes_between_validations: float = 10.0
+    num_trials: int = 12
+    minutes_between_validations: float = 30.0
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
     """Raises ``TrainingFailed``."""
     settings = options.with_settings(Settings())
     begin(options)
-    lines = _lines(options)
+    corpus = open_corpus(options)
+    table, lines = corpus.table, read_lines(corpus)
     learned = _learned(lines)
     if not learned:
         raise TrainingFailed("The corpus contains no training lines yet. Extend it first.")
@@ -85,7 +79,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
             num_kv_heads=settings.num_kv_heads,
             intermediate_size=settings.intermediate_size,
         ),
-        pair_labels(),
+        table,
     )
     network.letters_in.spell(tokenizer)
     network.to(options.device)
@@ -115,22 +109,22 @@ def train(options: TrainingOptions) -> dict[str, float]:
         },
         warm_up_steps=100,
         cool_down_share=settings.cool_down_share,
-        validate=_validation(network, lines, tokenizer, instructions, settings),
+        validate=_validation(network, lines, table, tokenizer, instructions, settings=settings),
         minutes_between_validations=settings.minutes_between_validations,
-        warm_start=lambda folder: network.continue_from(_open_network(folder)),
     )
     sequences = SequenceSettings()
 
     def make_sequences() -> SequenceMaker:
-        return SequenceMaker(_learned(_lines(options)), tokenizer, instructions, sequences, trainer.random)
+        own = _learned(read_lines(open_corpus(options)))
+        return SequenceMaker(own, table.scheme, tokenizer, instructions, settings=sequences, random=trainer.random)
 
-    batches = _batches(make_sequences, trainer, settings, sequences.prompt_weight)
+    batches = _batches(make_sequences, trainer, settings, table)
     guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1))
     for _ in trainer.steps():
         batch = next(batches).to(trainer.device)
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
             hidden = network.hidden(batch)
-        each, is_pair_right, is_colour_right = network.losses(hidden.float(), batch)
+        each, is_pair_right, is_pitch_right = network.losses(hidden.float(), batch)
         loss = (each * batch.weights).sum() / batch.weights.sum()
         pull = 1.0 - trainer.step / max(1, settings.guided_steps)
         if pull > 0.0:
@@ -144,26 +138,24 @@ def train(options: TrainingOptions) -> dict[str, float]:
             heard_seconds=len(each) / _TOKENS_PER_SECOND,
             loss=(each.detach() * batch.weights).sum() / batch.weights.sum(),
             pair_accuracy=is_pair_right.float().mean(),
-            colour_accuracy=is_colour_right.float().mean(),
+            pitch_accuracy=is_pitch_right.float().mean(),
         )
     return trainer.finish()
 
 
-def _text_vocabulary(options: TrainingOptions, lines: list[Line]) -> TextTokenizer:
-    """Return the vocabulary of the work folder or of the model to start from, or a new one learned from ``lines``."""
+def _text_vocabulary(options: TrainingOptions, lines: list[SpokenLine]) -> TextTokenizer:
+    """Return the vocabulary of the work folder, learned from ``lines`` if it is new."""
     folder = options.work / VOCABULARY_FOLDER
+    if not (folder / RESPELLINGS_FILE).is_file():
+        raise TrainingFailed(f"{folder} has no pronunciations of words. Write them first: train.py words")
     if not has_text_vocabulary(folder):
-        if options.start_from is not None:
-            copy_text_vocabulary(options.start_from / "CosyVoice-BlankEN", folder)
-        else:
-            instructions = [sentence for each in read_instructions().values() for sentence in each.sentences]
-            write_respellings(folder, *cmu_respellings())
-            write_text_vocabulary(folder, sorted({line.spoken for line in lines}), instructions)
+        instructions = [sentence for each in read_instructions().values() for sentence in each.sentences]
+        write_text_vocabulary(folder, sorted({line.spoken for line in lines}), instructions)
     return open_text_vocabulary(folder)
 
 
 def _batches(
-    make_sequences: Callable[[], SequenceMaker], trainer: Trainer, settings: Settings, prompt_weight: float
+    make_sequences: Callable[[], SequenceMaker], trainer: Trainer, settings: Settings, table: TokenTable
 ) -> Iterator[SequenceBatch]:
     """Yield batches without end. A corpus that is still being created is read again when it has grown."""
     factor = settings.gpu_factor if trainer.device.type == "cuda" else 1
@@ -177,14 +169,10 @@ def _batches(
         most = factor * int(settings.first_positions + grown * growth)
         pool = [maker.draw(is_short=is_short) for _ in range(_POOL)]
         for batch in batches_of_like_length(pool, most, trainer.random):
-            yield collate(batch, prompt_weight)
+            yield collate(batch, table.scheme)
 
 
-def _lines(options: TrainingOptions) -> list[Line]:
-    return read_lines(Corpus.open(options.corpus), options.work / "spoken.json")
-
-
-def _learned(lines: list[Line]) -> list[Line]:
+def _learned(lines: list[SpokenLine]) -> list[SpokenLine]:
     return [line for line in lines if line.split == "train" and line.speaker.split == "train"]
 
 
@@ -194,32 +182,36 @@ def _num_shards(options: TrainingOptions) -> int:
 
 def _validation(
     network: FactoredSpeechLM,
-    lines: list[Line],
+    lines: list[SpokenLine],
+    table: TokenTable,
     tokenizer: TextTokenizer,
     instructions: dict[str, Instruction],
+    *,
     settings: Settings,
 ) -> Callable[[], dict[str, float]]:
-    """Loss on fixed sequences, and generated speech after prompts of training timbres and of unseen ones."""
+    """Loss on fixed sequences, and generated speech after prompts of training voices and of unseen ones."""
     random = np.random.default_rng(1)
     held_out = [line for line in lines if line.split == "validation"]
     known = [line for line in held_out if line.speaker.split == "train"]
-    flite = [line for line in known if line.speaker.engine == "flite"]
+    unseen = [line for line in held_out if line.speaker.split == "validation"]
     sets: dict[str, list[Trial]] = {
-        "flite": zero_shot_trials(flite or known, tokenizer, settings.num_trials, random),
-        "new_timbres": zero_shot_trials(
-            [line for line in held_out if line.speaker.split == "validation"],
-            tokenizer,
-            settings.num_trials // 2,
-            random,
-        ),
+        f"{language}{name}": zero_shot_trials(
+            [line for line in each if line.language == language], tokenizer, settings.num_trials // 2, random
+        )
+        for name, each in (("", known), ("_unseen", unseen))
+        for language in ("en", "zh")
     }
     still = SequenceSettings(corrupted_speech=0.0)
-    maker = SequenceMaker(known, tokenizer, instructions, still, random) if known else None
+    maker = (
+        SequenceMaker(known, table.scheme, tokenizer, instructions, settings=still, random=random) if known else None
+    )
     fixed = [maker.draw() for _ in range(64)] if maker else []
     batches = (
-        [collate(batch, 0.0) for batch in batches_of_like_length(fixed, settings.positions, random)] if fixed else []
+        [collate(batch, table.scheme) for batch in batches_of_like_length(fixed, settings.positions, random)]
+        if fixed
+        else []
     )
-    texts = sorted({line.spoken for line in flite or known})[: settings.num_trials // 4]
+    texts = sorted({line.spoken for line in known if line.language == "en"})[: settings.num_trials // 4]
     styles = {line.style for line in lines}
 
     def validate() -> dict[str, float]:
@@ -227,15 +219,16 @@ def _validation(
         sums = np.zeros(4)
         for cpu_batch in batches:
             batch = cpu_batch.to(device)
-            each, is_pair_right, is_colour_right = network.losses(network.hidden(batch), batch)
-            parts = (each, is_pair_right.float(), is_colour_right.float(), torch.ones_like(each))
+            each, is_pair_right, is_pitch_right = network.losses(network.hidden(batch), batch)
+            parts = (each, is_pair_right.float(), is_pitch_right.float(), torch.ones_like(each))
             sums += [float((part * batch.weights).sum()) for part in parts]
-        names = ("loss", "pair_accuracy", "colour_accuracy")
+        names = ("loss", "pair_accuracy", "pitch_accuracy")
         values = dict(zip(names, (sums[:3] / max(sums[3], 1.0)).tolist(), strict=True))
-        speaking = Speaking(network.shipped())
+        speaking = Speaking(network.shipped(), table)
         for name, trials in sets.items():
             if trials:
                 values |= {f"{name}_{measure}": value for measure, value in speaking.measure(trials).items()}
+                values[f"{name}_arriving_phone_error_rate"] = speaking.measure_arriving(trials)
         spoken_styles = {style: each for style, each in instructions.items() if style in styles}
         return values | (speaking.measure_styles(texts, spoken_styles, tokenizer) if texts else {})
 
@@ -245,15 +238,9 @@ def _validation(
 def load_network(checkpoint: Path) -> FactoredSpeechLM:
     """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
     sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
-    network = FactoredSpeechLM(speech_lm_config(**sizes), pair_labels())
+    network = FactoredSpeechLM(speech_lm_config(**sizes), TokenTable.read(checkpoint.with_name(TABLE_FILE)))
     network.load_state_dict(load_weights(checkpoint, STAGE))
     return network.eval()
-
-
-def _open_network(folder: Path) -> SpeechLMNetwork:
-    config = open_checkpoint(folder).speech_lm
-    assert isinstance(config, SpeechLMConfig)
-    return open_network(folder / "llm.pt", config)
 
 
 def official_speech_lm(checkpoint: Path) -> tuple[SpeechLMConfig, dict[str, torch.Tensor]]:

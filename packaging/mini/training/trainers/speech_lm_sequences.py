@@ -1,39 +1,47 @@
-"""Training sequences with the exact layout of the program (specification E5, B6, B7).
+"""Training sequences with the exact layout of the program (specification E5, E7, B6, B7).
 
     start | prompt text, text | task | prompt speech, speech | end
+    start | preamble | 5 text | 15 speech | 5 text | 15 speech ... | rest of the text | task | rest of the speech | end
 
 In zero-shot mode, the preamble, the words of the prompt and the text come before the speech of the prompt. In
 cross-lingual and instruct mode there is no prompt: the preamble, which contains the instruction in instruct mode, comes
-before the text. A text may have several sentences. At inference, prompt speech comes from a tokenizer that makes
-errors, so part of it is corrupted here; predicted tokens never are. The colour of a prompt varies, but predicted tokens
-have the single colour of their style.
+before the text. At inference, prompt speech comes from a tokenizer that makes errors, so part of it is corrupted here;
+predicted tokens never are.
+
+The second layout is that of text that is still arriving. Decision: the fill mark, which requests more text, follows as
+soon as the speech would overtake the text. Reason: a sentence is then spoken as well as from the whole text.
+Alternative: the official recipe, whose blocks always have 15 tokens, and in which slow text gives wrong words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.tokenizer import TextTokenizer
 from training.corpus.styles import HEIGHT_STYLES
-from training.corpus.tokens import NUM_PAIRS, asked_tokens, pairs_and_colours
+from training.corpus.tokens import TokenScheme
 from training.corpus.utterance import IntArray
-from training.shipping.instructions import Instruction
+from training.shipping.instructions import BRITISH, Instruction
 from training.trainers.reading_guide import NOWHERE
 from training.trainers.renderings import Renderer
-from training.trainers.speech_lm_lines import NORMAL, Line, by_speaker_and_style, concatenated
-from training.trainers.speech_lm_network import END, NO_COLOUR, SequenceBatch
+from training.trainers.speech_lm_lines import NORMAL, SpokenLine, by_speaker_and_style, concatenated
+from training.trainers.speech_lm_network import SequenceBatch
 
 _TOKENS_PER_SECOND = 25
 _WEIGHT_OF_SIZE = 0.7
 # The first tokens decide whether a voice whispers or is high; the rest continues them, regardless of the instruction.
 _FIRST_TOKENS, _WEIGHT_OF_FIRST = 4, 8.0
 _PRESET_SHARE = 0.3  # share of instructions with the sentence of the preset, which most requests contain
+_TEXT_PER_BLOCK, _SPEECH_PER_BLOCK = 5, 15
+_LOOK_AHEAD = 2  # text tokens after the spoken one that must have arrived
+NOTHING, END, FILL = -1, -2, -3  # targets that are not speech tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +52,56 @@ class SequenceSettings:
     shares of corrupted input tokens.
     """
 
-    zero_shot_share: float = 0.45
+    zero_shot_share: float = 0.5
     cross_lingual_share: float = 0.1  # the rest is in instruct mode
+    interleaved_share: float = 0.35  # of all modes
     longest_prompt_seconds: float = 8.0
     longest_speech_seconds: float = 12.0
     prompt_weight: float = 0.5
     corrupted_prompt: float = 0.4
     corrupted_speech: float = 0.04
-    written_share: float = 0.05  # share of words in letters instead of phones, for names that are not in the dictionary
-    tagged_share: float = 0.03  # share of words in phones, as in corrections by the user
-    neutral_engine: str = "flite"  # accents whose pronunciation is the default without a prompt
-    neutral_share: float = 0.5  # share of prompts and continuations
+    tagged_share: float = 0.03  # share of English words in phones, as in corrections by the user
+    spoken_share: float = 0.5  # share of Mandarin lines in the syllables that were spoken
+    neutral_accent: str = "us"  # the pronunciation without a prompt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class TrainingSequence:
-    """``inputs`` are rows of the network's input table (text ids, start, task, pairs), with their ``colours``.
+    """``inputs`` are rows of the network's input table (text ids, start, task, pairs), with their ``pitches``.
 
-    From position ``first_prediction`` on, everything is predicted: ``tokens``, then the end. ``reading`` is the
-    approximate position of the text token that each of them speaks.
+    ``targets`` are the speech tokens, marks or ``NOTHING`` that follow each input, with ``weights``. ``reading`` is the
+    position of the text token that each of them speaks.
     """
 
-    inputs: npt.NDArray[np.int64]
-    colours: npt.NDArray[np.int64]
-    first_prediction: int
-    tokens: IntArray
-    num_prompt_tokens: int
-    reading: npt.NDArray[np.int64]
+    inputs: list[int] = field(default_factory=list)
+    pitches: list[int] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    reading: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    def add(self, row: int, pitch: int) -> None:
+        self.inputs.append(row)
+        self.pitches.append(pitch)
+        self.targets.append(NOTHING)
+        self.weights.append(0.0)
+        self.reading.append(NOWHERE)
+
+    def predict(self, target: int, weight: float, reading: int = NOWHERE) -> None:
+        """Let ``target`` follow the last input."""
+        self.targets[-1], self.weights[-1], self.reading[-1] = target, weight, reading
+
+
+@dataclass(frozen=True, slots=True)
+class _Speech:
+    """Tokens as input and as target, with the index of the text token that each speaks, among all of the text."""
+
+    heard: IntArray
+    tokens: IntArray
+    places: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
 
 
 class SequenceMaker:
@@ -81,64 +109,61 @@ class SequenceMaker:
 
     def __init__(
         self,
-        lines: Sequence[Line],
+        lines: Sequence[SpokenLine],
+        scheme: TokenScheme,
         tokenizer: TextTokenizer,
         instructions: Mapping[str, Instruction],
+        *,
         settings: SequenceSettings,
         random: np.random.Generator,
     ) -> None:
-        self._settings, self._random, self._tokenizer = settings, random, tokenizer
+        self._scheme, self._settings, self._random, self._tokenizer = scheme, settings, random, tokenizer
         self._start_row, self._task_row = tokenizer.num_tokens, tokenizer.num_tokens + 1
         self._first_pair_row = tokenizer.num_tokens + 2
-        self._renderer = Renderer(tokenizer, settings.written_share, settings.tagged_share, random)
-        self._stop = tokenizer.encode(".", allow_special=False)
+        self._renderer = Renderer(tokenizer, settings.tagged_share, settings.spoken_share, random)
+        self._stops = {tokenizer.encode(mark, allow_special=False) for mark in ".。"}
         self._preamble = COSYVOICE3_TEXT.cross_lingual(tokenizer)
         groups = list(by_speaker_and_style(lines).values())
-        normal = [group for group in groups if group[0].style == NORMAL]
-        self._anybody = _Choice.among(groups, settings)
+        self._anybody = _Choice.among(groups)
         # A prompt and another line of the speaker, or the same line twice if there is only one. The pitch of a clip
         # identifies the speaker and must not influence the style.
         of_any_height = [group for group in groups if group[0].style not in HEIGHT_STYLES] or groups
         self._pairs = _Choice.among(
-            [group for group in of_any_height if len({line.spoken for line in group}) > 1] or of_any_height, settings
+            [group for group in of_any_height if len({line.spoken for line in group}) > 1] or of_any_height
         )
-        self._neutral = _Choice.among(_only_neutral(normal, settings), settings)
+        neutral = [group for group in groups if group[0].speaker.accent == settings.neutral_accent] or groups
+        self._neutral = _Choice.among([group for group in neutral if group[0].style == NORMAL] or neutral)
         self._instructed: list[tuple[list[tuple[int, ...]], _Choice]] = []
         for style, instruction in instructions.items():
-            in_style = [group for group in groups if group[0].style == style]
+            in_style = _british(groups) if style == BRITISH else [each for each in neutral if each[0].style == style]
             if in_style:
                 variants = [COSYVOICE3_TEXT.instruct(sentence, tokenizer) for sentence in instruction.sentences]
-                self._instructed.append((variants, _Choice.among(_only_neutral(in_style, settings), settings)))
+                self._instructed.append((variants, _Choice.among(in_style)))
 
     def draw(self, *, is_short: bool = False) -> TrainingSequence:
-        """Return a sequence of any kind; if ``is_short``, one utterance without a prompt, for learning to read."""
+        """Return a sequence of any kind; if ``is_short``, one line without a prompt, for learning to read."""
         if is_short:
             group = self._anybody.pick(self._random)
-            return self._sequence(self._preamble, (), [group[int(self._random.integers(len(group)))]])
+            return self.sequence(self._preamble, (), [group[int(self._random.integers(len(group)))]])
         settings, kind = self._settings, self._random.random()
+        is_interleaved = self._random.random() < settings.interleaved_share
         if kind < settings.zero_shot_share:
-            return self._zero_shot()
+            group = self._pairs.pick(self._random)
+            prompt = self._lines_of(group, settings.longest_prompt_seconds)
+            said = {line.spoken for line in prompt}
+            others = [line for line in group if line.spoken not in said] or group
+            return self.sequence(self._preamble, prompt, self._speech_of(others), is_interleaved=is_interleaved)
+        before, choice = self._preamble, self._neutral
         if self._instructed and kind >= settings.zero_shot_share + settings.cross_lingual_share:
-            return self._instruct()
-        return self._sequence(self._preamble, (), self._speech_of(self._neutral.pick(self._random)))
+            variants, choice = self._instructed[self._random.integers(len(self._instructed))]
+            is_preset = self._random.random() < _PRESET_SHARE
+            before = variants[0 if is_preset else self._random.integers(len(variants))]
+        return self.sequence(before, (), self._speech_of(choice.pick(self._random)), is_interleaved=is_interleaved)
 
-    def _zero_shot(self) -> TrainingSequence:
-        group = self._pairs.pick(self._random)
-        prompt = self._lines_of(group, self._settings.longest_prompt_seconds)
-        said = {line.spoken for line in prompt}
-        others = [line for line in group if line.spoken not in said] or group
-        return self._sequence(self._preamble, prompt, self._speech_of(others))
-
-    def _instruct(self) -> TrainingSequence:
-        variants, choice = self._instructed[self._random.integers(len(self._instructed))]
-        is_preset = self._random.random() < _PRESET_SHARE
-        prompt = variants[0 if is_preset else self._random.integers(len(variants))]
-        return self._sequence(prompt, (), self._speech_of(choice.pick(self._random)))
-
-    def _speech_of(self, group: Sequence[Line]) -> list[Line]:
+    def _speech_of(self, group: Sequence[SpokenLine]) -> list[SpokenLine]:
         return self._lines_of(group, self._settings.longest_speech_seconds)
 
-    def _lines_of(self, group: Sequence[Line], longest_seconds: float) -> list[Line]:
+    def _lines_of(self, group: Sequence[SpokenLine], longest_seconds: float) -> list[SpokenLine]:
         """Return one or more lines whose total length is allowed."""
         limit = longest_seconds * _TOKENS_PER_SECOND
         chosen = [group[int(self._random.integers(len(group)))]]
@@ -151,86 +176,154 @@ class SequenceMaker:
             chosen.append(line)
         return chosen
 
-    def _sequence(
-        self, prompt_text: tuple[int, ...], prompt: Sequence[Line], target: Sequence[Line]
+    def sequence(
+        self,
+        before: tuple[int, ...],
+        prompt: Sequence[SpokenLine],
+        target: Sequence[SpokenLine],
+        *,
+        is_interleaved: bool = False,
     ) -> TrainingSequence:
-        text, reading = [*prompt_text], []
+        """Return the sequence of ``target`` after the text ``before`` and the ``prompt``."""
+        text: list[int] = []
+        places: list[npt.NDArray[np.int64]] = []
+        num_prompt_text = 0
         for lines in (prompt, target):
-            # The second sentence of a paragraph begins with a space.
+            # The second sentence of a paragraph begins with a space, except in Chinese.
             is_following = lines is target and self._random.random() < 0.3
             for line in lines:
-                own, places = self._renderer.render(line, " " * is_following)
-                reading.append(1 + len(text) + places)
+                own, found = self._renderer.render(line, " " if is_following and line.language == "en" else "")
+                places.append(len(text) + found)
                 text += own
                 is_following = True
-            # Users often omit the mark at the end of a transcript.
-            if lines is prompt and tuple(text[-1:]) == self._stop and self._random.random() < 0.15:
-                text.pop()
+            if lines is prompt:
+                # Users often omit the mark at the end of a transcript.
+                if tuple(text[-1:]) in self._stops and self._random.random() < 0.15:
+                    text.pop()
+                num_prompt_text = len(text)
+        speech = self._speech(prompt, target, np.concatenate(places).clip(max=len(text) - 1))
+        num_prompt = sum(len(line.tokens) for line in prompt)
+        made = TrainingSequence()
+        made.add(self._start_row, self._scheme.pitches)
+        for token in before:
+            made.add(token, self._scheme.pitches)
+        if is_interleaved:
+            self._add_interleaved(made, text, num_prompt_text, speech, num_prompt)
+        else:
+            self._add_whole(made, text, speech)
+        made.predict(END, 1.0, len(made) - 1 if is_interleaved else len(before) + len(text))
+        return made
+
+    def _speech(
+        self, prompt: Sequence[SpokenLine], target: Sequence[SpokenLine], places: npt.NDArray[np.int64]
+    ) -> _Speech:
         prompt_tokens = concatenated(line.tokens for line in prompt)
-        target_tokens = concatenated(asked_tokens(line.tokens, line.style) for line in target)
-        heard = np.concatenate(
-            [
-                self._corrupted(prompt_tokens, self._settings.corrupted_prompt),
-                self._corrupted(target_tokens, self._settings.corrupted_speech),
-            ]
-        )
-        pairs, colours = pairs_and_colours(heard)
-        before = np.array([self._start_row, *text, self._task_row], np.int64)
-        return TrainingSequence(
-            inputs=np.concatenate([before, self._first_pair_row + pairs.astype(np.int64)]),
-            colours=np.concatenate([np.full(len(before), NO_COLOUR, np.int64), colours.astype(np.int64)]),
-            first_prediction=len(before) - 1,
-            tokens=np.concatenate(
-                [concatenated(asked_tokens(line.tokens, line.style) for line in prompt), target_tokens]
-            ),
-            num_prompt_tokens=len(prompt_tokens),
-            reading=np.minimum(np.append(np.concatenate(reading), len(text)), len(text)),
+        tokens = concatenated(line.tokens for line in target)
+        heard = [
+            self._corrupted(concatenated(line.heard for line in prompt), self._settings.corrupted_prompt),
+            self._corrupted(tokens, self._settings.corrupted_speech),
+        ]
+        weights = np.ones(len(prompt_tokens) + len(tokens))
+        weights[: len(prompt_tokens)] = self._settings.prompt_weight
+        weights[len(prompt_tokens) :][:_FIRST_TOKENS] = _WEIGHT_OF_FIRST
+        return _Speech(np.concatenate(heard), np.concatenate([prompt_tokens, tokens]), places, weights)
+
+    def _add_whole(self, made: TrainingSequence, text: Sequence[int], speech: _Speech) -> None:
+        first_text = len(made)
+        for token in text:
+            made.add(token, self._scheme.pitches)
+        made.add(self._task_row, self._scheme.pitches)
+        for index in range(len(speech.tokens)):
+            self._add_speech(made, speech, index, first_text + int(speech.places[index]))
+
+    def _add_interleaved(
+        self, made: TrainingSequence, text: Sequence[int], num_prompt_text: int, speech: _Speech, num_prompt: int
+    ) -> None:
+        positions: list[int] = []  # of the text tokens that are inputs
+        order = InterleavedScheduler(
+            text_per_block=_TEXT_PER_BLOCK,
+            speech_per_block=_SPEECH_PER_BLOCK,
+            prompt_text=text[:num_prompt_text],
+            prompt_speech=range(num_prompt),
         )
 
+        def add(segment: Segment) -> None:
+            if segment.kind is TokenKind.TASK:
+                made.add(self._task_row, self._scheme.pitches)
+            for token in segment.tokens:
+                if segment.kind is TokenKind.TEXT:
+                    positions.append(len(made))
+                    made.add(token, self._scheme.pitches)
+                else:
+                    self._add_speech(made, speech, token, positions[min(speech.places[token], len(positions) - 1)])
+
+        index = num_prompt
+        for token in text[num_prompt_text:]:
+            for segment in order.receive(token):
+                add(segment)
+            while order.speech_left:
+                has_overtaken = index == len(speech.tokens) or speech.places[index] + _LOOK_AHEAD >= len(positions)
+                if has_overtaken:
+                    made.predict(FILL, 1.0)
+                    order.end_block()
+                    break
+                self._add_speech(made, speech, index, positions[speech.places[index]])
+                index += 1
+                order.count_speech_token()
+                if not order.speech_left:
+                    made.predict(FILL, 1.0)
+        for segment in order.finish():
+            add(segment)
+        while index < len(speech.tokens):
+            self._add_speech(made, speech, index, positions[speech.places[index]])
+            index += 1
+
+    def _add_speech(self, made: TrainingSequence, speech: _Speech, index: int, reading: int) -> None:
+        """Predict a speech token after the last input, and add it as an input."""
+        made.predict(int(speech.tokens[index]), float(speech.weights[index]), reading)
+        pitch, pair = divmod(int(speech.heard[index]), self._scheme.sounds)
+        made.add(self._first_pair_row + pair, pitch)
+
     def _corrupted(self, tokens: IntArray, most: float) -> IntArray:
-        """Return ``tokens`` with up to a share ``most`` replaced, as by tokenizer errors: a neighbour's phone, any
-        phone, or a level.
+        """Return ``tokens`` with up to a share ``most`` replaced, as by tokenizer errors: a neighbour's sound, any
+        sound, or another pitch.
         """
         num_tokens = len(tokens)
         if num_tokens < 2 or most == 0.0:
             return tokens
-        random = self._random
+        random, num_sounds = self._random, self._scheme.sounds
         is_wrong = random.random(num_tokens) < most * random.random()
-        pairs, colours = pairs_and_colours(tokens)
+        pairs, pitches = tokens % num_sounds, tokens // num_sounds
         neighbours = pairs[np.clip(np.arange(num_tokens) + random.choice((-1, 1), num_tokens), 0, num_tokens - 1)]
         anywhere = pairs[random.integers(num_tokens, size=num_tokens)]
         kind = random.random(num_tokens)
         pairs = np.where(is_wrong & (kind < 0.6), neighbours, pairs)
         pairs = np.where(is_wrong & (kind >= 0.6) & (kind < 0.85), anywhere, pairs)
-        colours = np.where(is_wrong & (kind > 0.7), colours[random.integers(num_tokens, size=num_tokens)], colours)
-        corrupted: IntArray = (pairs + NUM_PAIRS * colours).astype(np.int32)
+        pitches = np.where(is_wrong & (kind > 0.7), pitches[random.integers(num_tokens, size=num_tokens)], pitches)
+        corrupted: IntArray = (pairs + num_sounds * pitches).astype(np.int32)
         return corrupted
 
 
-def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> SequenceBatch:
+def collate(sequences: Sequence[TrainingSequence], scheme: TokenScheme) -> SequenceBatch:
     length = max(map(len, sequences))
-    inputs = np.zeros((len(sequences), length), np.int64)
-    colours = np.full((len(sequences), length), NO_COLOUR, np.int64)
-    reading = np.full((len(sequences), length), NOWHERE, np.int64)
-    predicting, next_pair, next_colour, weights = [], [], [], []
+    shape = (len(sequences), length)
+    inputs, reading = np.zeros(shape, np.int64), np.full(shape, NOWHERE, np.int64)
+    pitches = np.full(shape, scheme.pitches, np.int64)
+    targets, weights = np.full(shape, NOTHING, np.int64), np.zeros(shape, np.float32)
     for row, sequence in enumerate(sequences):
-        inputs[row, : len(sequence)] = sequence.inputs
-        colours[row, : len(sequence)] = sequence.colours
-        reading[row, sequence.first_prediction : len(sequence)] = sequence.reading
-        predicting.append(row * length + np.arange(sequence.first_prediction, len(sequence)))
-        pairs, own_colours = pairs_and_colours(sequence.tokens)
-        next_pair.append(np.append(pairs, END))
-        next_colour.append(np.append(own_colours, 0))
-        weights.append(np.ones(len(sequence.tokens) + 1, np.float32))
-        weights[-1][: sequence.num_prompt_tokens] = prompt_weight
-        weights[-1][sequence.num_prompt_tokens :][:_FIRST_TOKENS] = _WEIGHT_OF_FIRST
+        own = slice(0, len(sequence))
+        inputs[row, own], pitches[row, own], reading[row, own] = sequence.inputs, sequence.pitches, sequence.reading
+        targets[row, own], weights[row, own] = sequence.targets, sequence.weights
+    predicting = np.flatnonzero(targets.reshape(-1) != NOTHING)
+    wanted = targets.reshape(-1)[predicting]
+    pairs = np.where(wanted >= 0, wanted % scheme.sounds, scheme.sounds + (wanted == FILL))
     return SequenceBatch(
         torch.from_numpy(inputs),
-        torch.from_numpy(colours),
-        torch.from_numpy(np.concatenate(predicting)),
-        torch.from_numpy(np.concatenate(next_pair).astype(np.int64)),
-        torch.from_numpy(np.concatenate(next_colour).astype(np.int64)),
-        torch.from_numpy(np.concatenate(weights)),
+        torch.from_numpy(pitches),
+        torch.from_numpy(predicting),
+        torch.from_numpy(pairs),
+        torch.from_numpy(np.where(wanted >= 0, wanted // scheme.sounds, 0)),
+        torch.from_numpy(weights.reshape(-1)[predicting]),
         torch.from_numpy(reading),
     )
 
@@ -248,27 +341,24 @@ def batches_of_like_length(
     return batches
 
 
-def _only_neutral(groups: list[list[Line]], settings: SequenceSettings) -> list[list[Line]]:
-    """Return the lines with the default pronunciation, or all lines if there are none."""
-    return [group for group in groups if group[0].speaker.engine == settings.neutral_engine] or groups
+def _british(groups: Sequence[list[SpokenLine]]) -> list[list[SpokenLine]]:
+    normal = [group for group in groups if group[0].style == NORMAL and group[0].speaker.accent == "gb"]
+    english = [[line for line in group if line.language == "en"] for group in normal]
+    return [group for group in english if group]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
     """Groups of lines to draw from; larger ones more often, but not in proportion."""
 
-    groups: list[list[Line]]
+    groups: list[list[SpokenLine]]
     shares: npt.NDArray[np.float64]  # cumulated
 
     @classmethod
-    def among(cls, groups: list[list[Line]], settings: SequenceSettings) -> _Choice:
+    def among(cls, groups: list[list[SpokenLine]]) -> _Choice:
         weights = np.array([len(group) for group in groups], np.float64) ** _WEIGHT_OF_SIZE
-        is_neutral = np.array([group[0].speaker.engine == settings.neutral_engine for group in groups], bool)
-        if is_neutral.any() and not is_neutral.all():
-            weights[is_neutral] *= settings.neutral_share / weights[is_neutral].sum()
-            weights[~is_neutral] *= (1.0 - settings.neutral_share) / weights[~is_neutral].sum()
         return cls(groups, np.cumsum(weights) / weights.sum())
 
-    def pick(self, random: np.random.Generator) -> list[Line]:
+    def pick(self, random: np.random.Generator) -> list[SpokenLine]:
         place = np.searchsorted(self.shares, random.random(), side="right")
         return self.groups[min(int(place), len(self.groups) - 1)]

@@ -1,23 +1,24 @@
 """Validation of the speech language model: correct phones, plausible length, and regular ends.
 
-Measured in phones of its tokens against those of the synthesizer for the same text; sampling is the program's own.
+Measured in phones of its tokens against those of the teacher for the same text; sampling is the program's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from studio.model.speech_lm import RepetitionAwareSampler, SpeechLMNetwork, build_speech_lm
+from studio.model.speech_lm.interleave import generate_from_pieces
 from studio.model.stages import SpeechTokenRequest
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.tokenizer import TextTokenizer
-from training.corpus.tokens import Colour, pairs_and_colours, phones_of, shipped_pairs
+from training.corpus.tokens import Register, TokenTable
 from training.corpus.utterance import IntArray
 from training.shipping.instructions import Instruction
-from training.trainers.speech_lm_lines import NORMAL, Line
+from training.trainers.speech_lm_lines import NORMAL, SpokenLine
 
 _DURATION_RANGE = (
     0.6,
@@ -26,20 +27,22 @@ _DURATION_RANGE = (
 # A model that generates three times too much will not end. This limit saves time with an untrained model.
 _MAX_RATIO = 3
 _MAX_SPEECH_PER_TEXT_TOKEN = 12
-_HIGH = (Colour.MODAL_HIGH, Colour.SOFT_HIGH, Colour.LOUD_HIGH)
-_LOW = (Colour.MODAL_LOW, Colour.SOFT_LOW, Colour.LOUD_LOW)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A request, and the synthesizer's tokens for the same text and speaker."""
+    """A request, and the teacher's tokens for the same text and speaker.
+
+    ``num_instruction_tokens`` of the prompt text precede the words of the prompt.
+    """
 
     request: SpeechTokenRequest
     expected: IntArray
+    num_instruction_tokens: int
 
 
 def zero_shot_trials(
-    lines: Sequence[Line], tokenizer: TextTokenizer, count: int, random: np.random.Generator
+    lines: Sequence[SpokenLine], tokenizer: TextTokenizer, count: int, random: np.random.Generator
 ) -> list[Trial]:
     """Return ``count`` normal lines, each with another line of its speaker as the prompt."""
     normal = [line for line in lines if line.style == NORMAL]
@@ -53,10 +56,10 @@ def zero_shot_trials(
         request = SpeechTokenRequest(
             text_tokens=tokenizer.encode_speech(line.spoken),
             prompt_text_tokens=COSYVOICE3_TEXT.cross_lingual(tokenizer) + tokenizer.encode_speech(prompt.spoken),
-            prompt_speech_tokens=tuple(prompt.tokens.tolist()),
+            prompt_speech_tokens=tuple(prompt.heard.tolist()),
             max_tokens=_MAX_RATIO * len(line.tokens),
         )
-        trials.append(Trial(request, line.tokens))
+        trials.append(Trial(request, line.tokens, len(COSYVOICE3_TEXT.cross_lingual(tokenizer))))
     return trials
 
 
@@ -76,9 +79,9 @@ def instructed_requests(
 class Speaking:
     """Generates speech tokens with the current weights of ``network``, and measures them."""
 
-    def __init__(self, network: SpeechLMNetwork, seed: int = 0) -> None:
+    def __init__(self, network: SpeechLMNetwork, table: TokenTable, seed: int = 0) -> None:
         self._model = build_speech_lm(network)
-        self._seed = seed
+        self._table, self._seed = table, seed
 
     def say(self, request: SpeechTokenRequest) -> tuple[IntArray, bool]:
         """Return the tokens, and whether the model ended the sentence."""
@@ -92,7 +95,7 @@ class Speaking:
         ratios, ends = [], []
         for trial in trials:
             tokens, has_ended = self.say(trial.request)
-            said, expected = phones_of(tokens, shipped_pairs()), phones_of(trial.expected, shipped_pairs())
+            said, expected = self._table.phones_of(tokens), self._table.phones_of(trial.expected)
             errors += edit_distance(said, expected)
             num_phones += len(expected)
             ratios.append(len(tokens) / len(trial.expected))
@@ -105,35 +108,46 @@ class Speaking:
             "ended": float(np.mean(ends)),
         }
 
+    def measure_arriving(self, trials: Sequence[Trial]) -> float:
+        """Return the error rate of sounds if the text arrives while it is spoken."""
+        errors = num_phones = 0
+        for trial in trials:
+            request = replace(trial.request, text_tokens=())
+            sampler = RepetitionAwareSampler(self._model.sampling, self._seed)
+            made = generate_from_pieces(
+                self._model,
+                request,
+                trial.request.text_tokens,
+                sampler,
+                num_instruction_tokens=trial.num_instruction_tokens,
+            )
+            said = self._table.phones_of(np.fromiter(made, dtype=np.int32))
+            expected = self._table.phones_of(trial.expected)
+            errors += edit_distance(said, expected)
+            num_phones += len(expected)
+        return errors / max(1, num_phones)
+
     def measure_styles(
         self, texts: Sequence[str], instructions: Mapping[str, Instruction], tokenizer: TextTokenizer
     ) -> dict[str, float]:
-        """Return the length relative to the default style (fast, slow) and the shares of colours, for the available
-        styles.
-        """
+        """Return the rate and pitch (in semitones) relative to the default style, and the shares of registers."""
         plain = instructed_requests(texts, COSYVOICE3_TEXT.cross_lingual(tokenizer), tokenizer)
-        usual = sum(len(self.say(request)[0]) for request in plain)
+        usual = np.concatenate([self.say(request)[0] for request in plain])
         values: dict[str, float] = {}
         for style, instruction in instructions.items():
-            if style.startswith("accent:"):  # measured by its phones, against two synthesizers (judging)
-                continue
             prompt_text = COSYVOICE3_TEXT.instruct(instruction.canonical, tokenizer)
             said = [self.say(request)[0] for request in instructed_requests(texts, prompt_text, tokenizer)]
             spoken = np.concatenate(said)
-            _, colours = pairs_and_colours(spoken)
             match style:
                 case "fast" | "slow":
-                    values[f"{style}_rate"] = usual / max(1, len(spoken))
-                case "whisper":
-                    values["whisper_share"] = float(np.mean(colours == Colour.WHISPER))
-                case "high":
-                    values["high_share"] = float(np.isin(colours, _HIGH).mean())
-                case "low":
-                    values["low_share"] = float(np.isin(colours, _LOW).mean())
-                case "loud":
-                    values["loud_share"] = float(np.mean(colours >= Colour.LOUD_LOW))
-                case "soft":
-                    values["soft_share"] = float(np.isin(colours, (Colour.SOFT_LOW, Colour.SOFT_HIGH)).mean())
+                    values[f"{style}_rate"] = len(usual) / max(1, len(spoken))
+                case "high" | "low":
+                    pitches = [np.median(self._table.semitones_of(tokens)) for tokens in (spoken, usual) if len(tokens)]
+                    values[f"{style}_semitones"] = float(pitches[0] - pitches[-1]) if pitches else 0.0
+                case "whisper" | "loud" | "soft":
+                    wanted = Register.of_style(style)
+                    registers = self._table.registers_of(spoken)
+                    values[f"{style}_share"] = float(np.mean([each is wanted for each in registers]))
         return values
 
 

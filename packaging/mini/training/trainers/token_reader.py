@@ -1,8 +1,8 @@
 """Training of a reader of speech tokens, which shows how much of sounds, tones and melody a scheme of tokens keeps.
 
-    train.py token_reader --name reader-729x9x1 --set sounds=729 --set levels=9 --set slopes=1 --minutes 10
+    train.py token_reader --name reader-328-9-1 --set sounds=328 --set levels=9 --set slopes=1 --minutes 10
 
-It reads tokens only, so a run takes minutes. The scheme is chosen before anything else is trained.
+It reads tokens only, so a run takes minutes. ``train.py tokens`` chooses the best scheme.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from training.bilingual.phones import LABELS, NO_TONE, NUM_TONES, timed_labels
-from training.bilingual.store import BilingualCorpus
-from training.bilingual.tokens import TokenScheme, TokenTable, relative_semitones
+from training.corpus.lines import Line
+from training.corpus.phones import LABELS, NO_TONE, NUM_TONES
+from training.corpus.store import Corpus
+from training.corpus.tokens import Register, TokenScheme, TokenTable, relative_semitones
 from training.corpus.utterance import FloatArray, IntArray, LabelArray
 from training.trainers.loop import Trainer, begin
 from training.trainers.options import TrainingFailed, TrainingOptions
@@ -31,7 +32,7 @@ _HALVES_PER_TOKEN = 2
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    sounds: int = 729
+    sounds: int = 328
     levels: int = 9
     slopes: int = 1
     width: int = 128
@@ -60,7 +61,7 @@ class TokenReader(nn.Module):
         super().__init__()
         self.num_sounds = scheme.sounds
         self.sound = nn.Embedding(scheme.sounds, width)
-        self.pitch = nn.Embedding(scheme.levels * scheme.slopes, width)
+        self.pitch = nn.Embedding(scheme.pitches, width)
         self.blocks = nn.ModuleList(Block(width) for _ in range(num_blocks))
         self.norm = nn.Parameter(torch.ones(width))
         self.head = nn.Linear(width, _HALVES_PER_TOKEN * (len(LABELS) + NUM_TONES))
@@ -79,7 +80,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     settings = options.with_settings(Settings())
     begin(options)
     scheme = TokenScheme(settings.sounds, settings.levels, settings.slopes)
-    corpus = BilingualCorpus.open(options.corpus)
+    corpus = Corpus.open(options.corpus)
     table, train_lines, validation_lines = _lines(corpus, scheme)
     network = TokenReader(scheme, width=settings.width, num_blocks=settings.num_blocks).to(options.device)
     optimizer = torch.optim.AdamW(network.parameters(), lr=settings.rate, weight_decay=0.01)
@@ -104,26 +105,33 @@ def train(options: TrainingOptions) -> dict[str, float]:
     return trainer.finish()
 
 
-def _lines(corpus: BilingualCorpus, scheme: TokenScheme) -> tuple[TokenTable, list[ReadLine], list[ReadLine]]:
+def _lines(corpus: Corpus, scheme: TokenScheme) -> tuple[TokenTable, list[ReadLine], list[ReadLine]]:
     """Return the tokens of the scheme, and the lines for training and, by unseen voices, for validation, without whispers."""
-    found: dict[bool, list[tuple[str, LabelArray, LabelArray, FloatArray, FloatArray]]] = {True: [], False: []}
+    found: dict[bool, list[tuple[Line, LabelArray, LabelArray, FloatArray, FloatArray]]] = {True: [], False: []}
     for index, line in enumerate(corpus.lines):
         if line.style == "whisper":
             continue
         speaker, f0_hz = corpus.entry(index).speaker, corpus.f0_hz(index)
-        sounds, tones = timed_labels(line, corpus.samples(index))
+        sounds, tones = corpus.labels(index)
         # Of the line, because a clip is all that a tokenizer hears.
         median = float(np.median(f0_hz[f0_hz > 0])) if (f0_hz > 0).any() else 0.0
         relative = relative_semitones(f0_hz, median)
         is_training = speaker.split == "train" and line.split == "train"
-        found[is_training].append((line.language, sounds, tones, relative, (f0_hz > 0).astype(np.float32)))
+        found[is_training].append((line, sounds, tones, relative, (f0_hz > 0).astype(np.float32)))
     if not found[True]:
         raise TrainingFailed("The corpus contains no training lines yet. Extend it first.")
     table = TokenTable.of_lines(scheme, ((sounds, relative) for _, sounds, _, relative, _ in found[True]))
     made = {
         is_training: [
-            ReadLine(language, table.encode(sounds, relative), sounds, tones, relative, voiced)
-            for language, sounds, tones, relative, voiced in each
+            ReadLine(
+                line.language,
+                table.encode(sounds, relative, Register.of_style(line.style)),
+                sounds,
+                tones,
+                relative,
+                voiced,
+            )
+            for line, sounds, tones, relative, voiced in each
         ]
         for is_training, each in found.items()
     }

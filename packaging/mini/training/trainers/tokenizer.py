@@ -1,4 +1,4 @@
-"""Training of the speech tokenizer, a classifier of anchored tokens.
+"""Training of the speech tokenizer, a classifier of the tokens that sounds and pitch define.
 
 It writes ``tokenizer.onnx`` next to its checkpoint. Training starts from scratch, because it takes only minutes.
 """
@@ -16,19 +16,19 @@ import torch.nn.functional as F
 from studio.audio.waveform import Waveform
 from studio.voices.features import WHISPER_SAMPLE_RATE, whisper_log_mel
 from training.corpus.store import Corpus
-from training.corpus.tokens import shipped_pairs
-from training.corpus.utterance import SAMPLE_RATE
+from training.corpus.tokens import TABLE_FILE, TokenTable
+from training.corpus.utterance import SAMPLE_RATE, IntArray, LabelArray
 from training.trainers.checkpoints import load_facts, load_weights
-from training.trainers.factored import pair_labels
+from training.trainers.crops import open_corpus, training_indices
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
-from training.trainers.options import TrainingFailed, TrainingOptions
-from training.trainers.tokenizer_batches import TokenizerPieces, clip_colours
+from training.trainers.options import TrainingOptions
+from training.trainers.sound_batches import UNKNOWN, SoundPieces
 from training.trainers.tokenizer_network import SpeechTokenizerNetwork
 from training.trainers.tokenizer_onnx import write_tokenizer_onnx
 
 STAGE = "tokenizer"
-_COLOUR_WEIGHT = 0.5
+_PITCH_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,11 @@ def train(options: TrainingOptions) -> dict[str, float]:
     """Raises ``TrainingFailed``."""
     settings = options.with_settings(Settings())
     begin(options)
-    corpus, table = Corpus.open(options.corpus), shipped_pairs()
-    indices = corpus.indices(split="train", speaker_split="train")
-    if len(indices) == 0:
-        raise TrainingFailed("The corpus contains no training lines yet. Extend it first.")
+    corpus = open_corpus(options)
+    indices = training_indices(corpus)
+    table = corpus.table
     network = SpeechTokenizerNetwork(
-        pair_labels(), width=settings.width, num_blocks=settings.num_blocks, front_width=settings.front_width
+        table, width=settings.width, num_blocks=settings.num_blocks, front_width=settings.front_width
     ).to(options.device)
     optimizers = adam_and_muon(
         STAGE,
@@ -76,34 +75,43 @@ def train(options: TrainingOptions) -> dict[str, float]:
         facts={"width": settings.width, "num_blocks": settings.num_blocks, "front_width": settings.front_width},
         cool_down_share=settings.cool_down_share,
         validate=_validation(network, corpus, settings.num_clips),
-        minutes_between_validations=4.0,
     )
-    pieces = TokenizerPieces(corpus, indices, table, settings.piece_tokens)
+    pieces = SoundPieces(corpus, indices, settings.piece_tokens, targets=lambda index: _targets(corpus, index))
     num_pieces = settings.batch * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
+    class_of = torch.from_numpy(table.class_of.astype(np.int64)).to(trainer.device)
     for _ in trainer.steps():
         batch = pieces.draw(trainer.random, num_pieces).to(trainer.device)
+        first, second = batch.sounds[:, 0::2], batch.sounds[:, 1::2]
+        is_there = first >= 0
+        wanted_pairs = class_of[first.clamp(min=0), second.clamp(min=0)].masked_fill(~is_there, UNKNOWN)
+        wanted_pitches = batch.tones[:, 0::2]
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
-            pairs, colours = network(batch.log_mel, batch.lengths)
-        pair_loss = F.cross_entropy(pairs.float().flatten(0, 1), batch.pairs.flatten())
-        colour_loss = F.cross_entropy(colours.float().flatten(0, 1), batch.colours.flatten())
-        trainer.descend(pair_loss + _COLOUR_WEIGHT * colour_loss, *optimizers, largest_gradient=1.0)
-        is_there = batch.pairs >= 0
+            pairs, pitches = network(batch.log_mel, batch.lengths)
+        pair_loss = F.cross_entropy(pairs.float().flatten(0, 1), wanted_pairs.flatten(), ignore_index=UNKNOWN)
+        pitch_loss = F.cross_entropy(pitches.float().flatten(0, 1), wanted_pitches.flatten(), ignore_index=UNKNOWN)
+        trainer.descend(pair_loss + _PITCH_WEIGHT * pitch_loss, *optimizers, largest_gradient=1.0)
         trainer.note(
             heard_seconds=batch.seconds,
             pair_loss=pair_loss,
-            colour_loss=colour_loss,
-            pair_accuracy=(pairs.argmax(dim=-1) == batch.pairs)[is_there].float().mean(),
-            colour_accuracy=(colours.argmax(dim=-1) == batch.colours)[is_there].float().mean(),
+            pitch_loss=pitch_loss,
+            pair_accuracy=(pairs.argmax(dim=-1) == wanted_pairs)[is_there].float().mean(),
+            pitch_accuracy=(pitches.argmax(dim=-1) == wanted_pitches)[is_there].float().mean(),
         )
     values = trainer.finish()
     export(trainer.checkpoint_path, trainer.checkpoint_path.with_suffix(".onnx"))
     return values
 
 
+def _targets(corpus: Corpus, index: int) -> tuple[LabelArray, LabelArray]:
+    """Return the sound of each 20 ms, and the pitch of its token as heard."""
+    pitches = (corpus.heard_tokens(index) // corpus.table.scheme.sounds).astype(np.uint8)
+    return corpus.labels(index)[0], pitches.repeat(2)
+
+
 def load_network(checkpoint: Path) -> SpeechTokenizerNetwork:
     """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
     sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
-    network = SpeechTokenizerNetwork(pair_labels(), **sizes)
+    network = SpeechTokenizerNetwork(TokenTable.read(checkpoint.with_name(TABLE_FILE)), **sizes)
     network.load_state_dict(load_weights(checkpoint, STAGE))
     return network.eval()
 
@@ -114,38 +122,46 @@ def export(checkpoint: Path, path: Path) -> None:
 
 
 def _validation(network: SpeechTokenizerNetwork, corpus: Corpus, num_clips: int) -> Callable[[], dict[str, float]]:
-    """Validation with whole utterances through the program's front end: new texts by unseen timbres."""
-    random = np.random.default_rng(1)
-    kinds = {
-        "new_timbres": corpus.indices(split="validation", speaker_split="validation"),
-        "stranger": corpus.indices(speaker_split="stranger"),
-        "flite": corpus.indices(split="validation", speaker_split="train", engine="flite", style="normal"),
+    """Validation with whole lines through the program's front end, by unseen voices, for each language."""
+    unseen = [corpus.indices(speaker_split=split) for split in ("validation", "stranger")]
+    shuffled = np.random.default_rng(1).permutation(np.concatenate(unseen)).tolist()
+    clips = {
+        language: [index for index in shuffled if corpus.entry(index).line.language == language][:num_clips]
+        for language in ("en", "zh")
     }
-    clips = {name: random.permutation(indices)[:num_clips].tolist() for name, indices in kinds.items() if len(indices)}
-    table = shipped_pairs()
+    table = corpus.table
 
     def validate() -> dict[str, float]:
-        device = network.norm.device
+        device = network.pair_bias.device
         values: dict[str, float] = {}
-        for name, indices in clips.items():
-            right = np.zeros(3)
+        for language, indices in clips.items():
+            right = np.zeros(2)
+            correlations: list[float] = []
             count = 0
             for index in indices:
                 heard = Waveform(corpus.samples(index), SAMPLE_RATE).resampled(WHISPER_SAMPLE_RATE)
                 log_mel = torch.from_numpy(whisper_log_mel(heard))[None].to(device)
-                pairs, colours = network(log_mel, torch.tensor([log_mel.shape[2]], device=device))
-                num_tokens = corpus.entry(index).num_tokens
-                chosen = pairs[0, :num_tokens].argmax(dim=-1).cpu().numpy()
-                chosen_colours = colours[0, :num_tokens].argmax(dim=-1).cpu().numpy()
-                labels = corpus.labels(index)
+                pairs, pitches = network(log_mel, torch.tensor([log_mel.shape[2]], device=device))
+                expected = corpus.heard_tokens(index)
+                found = _tokens(table, pairs[0, : len(expected)], pitches[0, : len(expected)])
+                labels, f0_hz = corpus.labels(index)[0], corpus.f0_hz(index)
                 right += (
-                    (table.pairs[chosen].reshape(-1) == labels).mean() * num_tokens,
-                    (chosen == table.classes(labels)).sum(),
-                    (chosen_colours == clip_colours(corpus, index)).sum(),
+                    (table.sounds_of(found) == labels).mean() * len(found),
+                    (found // table.scheme.sounds == expected // table.scheme.sounds).sum(),
                 )
-                count += num_tokens
-            for measure, value in zip(("half_frame_accuracy", "pair_accuracy", "colour_accuracy"), right, strict=True):
-                values[f"{name}_{measure}"] = float(value / max(1, count))
+                count += len(found)
+                voiced = f0_hz > 0
+                contours = [table.semitones_of(each)[voiced] for each in (found, expected)]
+                if all(len(contour) and contour.std() > 0 for contour in contours):
+                    correlations.append(float(np.corrcoef(contours[0], contours[1])[0, 1]))
+            for measure, value in zip(("sound_accuracy", "pitch_accuracy"), right, strict=True):
+                values[f"{language}_{measure}"] = float(value / max(1, count))
+            values[f"{language}_pitch_correlation"] = float(np.mean(correlations)) if correlations else 0.0
         return values
 
     return validate
+
+
+def _tokens(table: TokenTable, pairs: torch.Tensor, pitches: torch.Tensor) -> IntArray:
+    found = pairs.argmax(dim=-1) + table.scheme.sounds * pitches.argmax(dim=-1)
+    return found.cpu().numpy().astype(np.int32)

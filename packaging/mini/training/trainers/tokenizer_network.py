@@ -1,4 +1,4 @@
-"""The speech tokenizer of the bundled voice: from a Whisper log-mel to the pair of phones and the colour of each 40 ms.
+"""The speech tokenizer of the bundled voice: from a Whisper log-mel to the pair of sounds and the pitch of each 40 ms.
 
 The mean spectrum of each clip is subtracted first, which removes the influence of the microphone. Pitch is relative
 to the clip. ``tokenizer_onnx.py`` writes the same graph with the official inputs.
@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from training.trainers.factored import NUM_COLOURS, NUM_PAIRS, FactoredTable, PairLabels
+from training.corpus.tokens import TokenTable
+from training.trainers.factored import FactoredTable
 
 MEL_BINS = 128
 FRAMES_PER_TOKEN = 4
@@ -51,18 +52,18 @@ class AudioEncoder(nn.Module):
 class SpeechTokenizerNetwork(AudioEncoder):
     """The default sizes have 1.9 M weights."""
 
-    def __init__(self, labels: PairLabels, *, width: int = 256, num_blocks: int = 5, front_width: int = 192) -> None:
+    def __init__(self, table: TokenTable, *, width: int = 256, num_blocks: int = 5, front_width: int = 192) -> None:
         super().__init__(width=width, num_blocks=num_blocks, front_width=front_width)
-        self.heads = FactoredTable(labels, width)
-        self.pair_bias = nn.Parameter(torch.zeros(NUM_PAIRS))
-        self.colour_bias = nn.Parameter(torch.zeros(NUM_COLOURS))
+        self.heads = FactoredTable(table, width)
+        self.pair_bias = nn.Parameter(torch.zeros(table.scheme.sounds))
+        self.pitch_bias = nn.Parameter(torch.zeros(table.scheme.pitches))
 
     def forward(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return scores of pairs (batch, tokens, 729) and colours (batch, tokens, 9); see ``hidden``."""
+        """Return scores of pairs and of pitches, both (batch, tokens, classes); see ``hidden``."""
         hidden = self.hidden(log_mel, lengths)
         return (
             F.linear(hidden, self.heads.pairs(), self.pair_bias),
-            F.linear(hidden, self.heads.colour, self.colour_bias),
+            F.linear(hidden, self.heads.pitch, self.pitch_bias),
         )
 
 

@@ -1,6 +1,6 @@
 """The speech tokenizer as ``speech_tokenizer_v3.onnx``: official inputs and output, written operator by operator.
 
-The graph combines pair and colour to one id, and ignores frames beyond the length.
+The graph combines pair and pitch to one id, and ignores frames beyond the length.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import torch
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from torch import nn
 
-from training.trainers.factored import NUM_PAIRS
 from training.trainers.tokenizer_network import (
     FRAMES_PER_TOKEN,
     MEL_BINS,
@@ -35,8 +34,8 @@ def write_tokenizer_onnx(network: SpeechTokenizerNetwork, path: Path) -> None:
     graph = OnnxGraph()
     x = add_hidden(graph, network)
     pairs = _argmax(graph, add_linear(graph, x, network.heads.pairs(), network.pair_bias))
-    colours = _argmax(graph, add_linear(graph, x, network.heads.colour, network.colour_bias))
-    packed = graph.add("Add", pairs, graph.add("Mul", colours, graph.integers(NUM_PAIRS)))
+    pitches = _argmax(graph, add_linear(graph, x, network.heads.pitch, network.pitch_bias))
+    packed = graph.add("Add", pairs, graph.add("Mul", pitches, graph.integers(len(network.pair_bias))))
     graph.nodes.append(helper.make_node("Cast", [packed], ["indices"], to=TensorProto.INT32))
     graph.write(
         path,
@@ -141,7 +140,7 @@ class OnnxGraph:
         self._constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def write(self, path: Path, *, name: str, output: ValueInfoProto, metadata: dict[str, str] | None = None) -> None:
+    def write(self, path: Path, *, name: str, output: ValueInfoProto) -> None:
         graph = helper.make_graph(
             self.nodes,
             name,
@@ -154,8 +153,6 @@ class OnnxGraph:
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPERATOR_SET)])
         model.ir_version = _IR_VERSION
-        if metadata:
-            helper.set_model_props(model, metadata)
         onnx.checker.check_model(model)
         beside = path.with_name(f"{path.name}.part")
         beside.write_bytes(model.SerializeToString())

@@ -18,7 +18,6 @@ import torch
 from studio.model.vocoder.layers import History, Snake
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.vocoder.source import UniformTable
-from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
@@ -26,6 +25,7 @@ from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import CropReader, Crops, open_corpus, training_indices
 from training.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
 from training.trainers.f0 import VOICED_THRESHOLD_HZ, predict
+from training.trainers.flow_mels import FLOW_MELS_FOLDER, FlowMels
 from training.trainers.loop import Trainer, begin
 from training.trainers.options import TrainingOptions
 from training.trainers.phase_teaching import PhaseTrack, SineHeads, harmonic_phases, measured_track, predicted_track
@@ -55,7 +55,6 @@ class VocoderSettings:
     batch: int = 4
     frames: int = 32
     rate: float = 5e-4
-    flite_share: float = 0.6
     taught_share: float = 0.6
     wave_weight: float = 0.1  # a larger weight would teach silence while the phase is unknown
     sine_weight: float = 0.5
@@ -67,6 +66,8 @@ class VocoderSettings:
     feature_weight: float = 1.5
     speckled_share: float = 0.6
     most_speckle: float = 0.5  # standard deviation in nats
+    flow_share: float = 0.0  # share of crops whose mel is of the flow (train.py flow_mels)
+    begin_with: str = ""  # name of a vocoder whose weights this one continues
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
@@ -91,8 +92,9 @@ def train(options: TrainingOptions) -> dict[str, float]:
         warm_up_steps=200,
         cool_down_share=0.6,
         validate=lesson.validate,
-        warm_start=lambda folder: load_shipped(lesson.network, folder),
     )
+    if settings.begin_with and not trainer.step:
+        lesson.continue_from(options.work / f"{settings.begin_with}.pt", trainer)
     lesson.use_newest_pitch_predictor(trainer)
     for _ in trainer.steps():
         lesson.take(trainer)
@@ -105,6 +107,7 @@ class VocoderLesson:
     def __init__(self, options: TrainingOptions, settings: VocoderSettings) -> None:
         self.settings = settings
         self.device = torch.device(options.device)
+        self._work = options.work
         self._f0_path = options.work / "f0.pt"
         f0_channels = int(load_facts(self._f0_path)["channels"])
         config = vocoder_config(base_channels=settings.base_channels, f0_channels=f0_channels)
@@ -125,15 +128,12 @@ class VocoderLesson:
         self._held_out = held_out.draw(np.random.default_rng(0), _VALIDATION_CROPS).to(self.device)
 
     def _make_readers(self, corpus: Corpus) -> list[tuple[float, CropReader]]:
-        settings = self.settings
-        shares = {"flite": settings.flite_share, "espeak": 1.0 - settings.flite_share}
-        readers = [
-            (share, CropReader(corpus, indices, settings.frames, disturb=self._speckle))
-            for engine, share in shares.items()
-            if len(indices := training_indices(corpus, engine)) and share > 0.0
-        ]
-        # Works for speech of a single synthesizer; without any speech, the reader raises the error.
-        return readers or [(1.0, CropReader(corpus, training_indices(corpus), settings.frames, disturb=self._speckle))]
+        share, frames = self.settings.flow_share, self.settings.frames
+        own = CropReader(corpus, training_indices(corpus), frames, disturb=self._speckle)
+        if not share:
+            return [(1.0, own)]
+        mels = FlowMels(corpus, self._work / FLOW_MELS_FOLDER)
+        return [(1.0 - share, own), (share, CropReader(corpus, mels.indices, frames, mels=mels))]
 
     def _speckle(self, mel: FloatArray, random: np.random.Generator) -> FloatArray:
         if random.random() >= self.settings.speckled_share:
@@ -152,6 +152,13 @@ class VocoderLesson:
             {"params": [*own.values(), *self.sine_heads.parameters()], "lr": rate},
             {"params": first, "lr": _SHARE_OF_RATE_AT_MEL * rate},
         ]
+
+    def continue_from(self, path: Path, trainer: Trainer) -> None:
+        """Load all networks of another checkpoint. Raise ``TrainingFailed`` if there is none."""
+        self.network.load_state_dict(load_weights(path, "vocoder"))
+        self.sine_heads.load_state_dict(load_weights(path, "sine_heads"))
+        self.judges.load_state_dict(load_weights(path, "judges"))
+        trainer.averages["vocoder"].load(self.network.state_dict(), 0)
 
     def use_newest_pitch_predictor(self, trainer: Trainer) -> None:
         """Load the pitch predictor of ``f0.pt`` into the network and its average."""
@@ -268,8 +275,3 @@ def load_trained(work: Path, name: str = "vocoder") -> CausalHiFT:
     network = CausalHiFT(config)
     network.load_state_dict(load_weights(path, "vocoder"))
     return network.requires_grad_(False).eval()
-
-
-def load_shipped(network: CausalHiFT, folder: Path) -> None:
-    tensors = fold_weight_norm(read_tensors(folder / "hift.pt"), file_name="hift.pt")
-    network.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
