@@ -87,11 +87,6 @@ def num_base_text_tokens(folder: Path) -> int:
     return len(json.loads((folder / "vocab.json").read_text("utf-8")))
 
 
-def num_text_rows(tokenizer: TextTokenizer) -> int:
-    """Return the number of rows of the text table, one for each id of the tokenizer."""
-    return tokenizer.num_tokens
-
-
 def _settings(num_entries: int) -> dict[str, object]:
     plain = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
     return {
