@@ -163,6 +163,7 @@ def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
 def fewest_tokens(sentence: Sentence, forced_tokens: int | None, respellings: Respellings | None) -> int | None:
     """Return the smallest number of speech tokens, or None for the usual one, two for each text token.
 
-    With respellings, a text token is only a sound or two, and fast speech has fewer tokens.
+    If a model has respellings for all words, a text token is only a sound or two, and fast speech has fewer tokens.
     """
-    return len(sentence.text_tokens) if forced_tokens is None and respellings is not None else forced_tokens
+    has_all_words = respellings is not None and respellings.guesser is not None
+    return len(sentence.text_tokens) if forced_tokens is None and has_all_words else forced_tokens

@@ -28,6 +28,7 @@ WORD_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+_HAN_PARTS = regex.compile(f"({HAN.pattern})")
 _REMEDY = "Download the model again, or repair its folder."
 
 
@@ -159,26 +160,26 @@ class TextTokenizer:
         return found + self._word_starts(text[position:], position)
 
     def _word_starts(self, text: str, offset: int) -> list[tuple[int, int]]:
-        if self.respellings is None:
-            return self._plain_starts(text, list(range(offset, offset + len(text) + 1)))
         found: list[tuple[int, int]] = []
-        position = 0
-        for match in HAN.finditer(text):
-            found += self._respelled_starts(text[position : match.start()], offset + position)
-            for place, syllable in enumerate(syllables(match.group()), offset + match.start()):
-                phones = [self.special_ids.get(token) for token in syllable_tokens(syllable)]
-                found += [(token, place) for token in phones if token is not None]
-            position = match.end()
-        return found + self._respelled_starts(text[position:], offset + position)
-
-    def _respelled_starts(self, text: str, offset: int) -> list[tuple[int, int]]:
-        assert self.respellings is not None
-        respelled, origins = self.respellings.respelled_with_origins(text)
-        return self._plain_starts(respelled, [offset + origin for origin in origins])
-
-    def _plain_starts(self, text: str, origins: list[int]) -> list[tuple[int, int]]:
-        encoding = self._bpe.encode(text, add_special_tokens=False)
-        return [(token, origins[start]) for token, (start, _) in zip(encoding.ids, encoding.offsets, strict=True)]
+        # Every second part is in Chinese characters.
+        for index, part in enumerate(_HAN_PARTS.split(text) if self.respellings else [text]):
+            if index % 2:
+                for place, syllable in enumerate(syllables(part), offset):
+                    phones = [self.special_ids.get(token) for token in syllable_tokens(syllable)]
+                    found += [(token, place) for token in phones if token is not None]
+            else:
+                respelled, origins = (
+                    self.respellings.respelled_with_origins(part)
+                    if self.respellings
+                    else (part, list(range(len(part) + 1)))
+                )
+                encoding = self._bpe.encode(respelled, add_special_tokens=False)
+                found += [
+                    (token, offset + origins[start])
+                    for token, (start, _) in zip(encoding.ids, encoding.offsets, strict=True)
+                ]
+            offset += len(part)
+        return found
 
     def num_bytes(self, token: int) -> int:
         """Return the number of bytes of a token's text. A byte-level vocabulary has one letter per byte."""
