@@ -9546,6 +9546,10 @@ Drop a recording here to create a voice.</source>
         <translation>API 密钥</translation>
     </message>
     <message>
+        <source>Voice for a name</source>
+        <translation>名称对应的音色</translation>
+    </message>
+    <message>
         <source>Requests</source>
         <translation>请求</translation>
     </message>
@@ -11423,6 +11427,21 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Bundled voice {name}</source>
         <translation>内置音色 {name}</translation>
+    </message>
+</context>
+<context>
+    <name>VoiceNameRow</name>
+    <message>
+        <source>Name in requests</source>
+        <translation>请求中的名称</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Default voice</source>
+        <translation>默认音色</translation>
     </message>
 </context>
 <context>

@@ -39,6 +39,7 @@ from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.request_log import note_outcome, note_speech
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
+from studio.serve.voice_names import OPENAI_VOICES
 from studio.serve.word_times import RequestedWords, WordAligner, open_aligning_checks
 from studio.take_checks.service import TakeCheckService
 from studio.text.segmentation import TextPart
@@ -49,22 +50,6 @@ from studio.worker.request_handle import Callbacks
 
 _log = logging.getLogger(__name__)
 
-# OpenAI's voices, which clients send that cannot be configured, and bundled voices of a similar character.
-OPENAI_VOICES = {
-    "alloy": "Ada",
-    "ash": "Max",
-    "ballad": "Angus",
-    "cedar": "Miles",
-    "coral": "Linda",
-    "echo": "Max",
-    "fable": "Angus",
-    "marin": "Linda",
-    "nova": "Ada",
-    "onyx": "Miles",
-    "sage": "Linda",
-    "shimmer": "Ada",
-    "verse": "Max",
-}
 DEFAULT_QUEUE = 64
 
 
@@ -102,7 +87,7 @@ class SpeechService:
         self.library = open_library()
         self.queue = FairQueue(options.max_waiting, lambda: self._num_slots)
         self.metrics = ServiceMetrics(self.queue, self.model_name)
-        self._voice_names = {name_key(sent): voice for sent, voice in options.voice_names.items()}
+        self.use_voice_names(options.voice_names)
         self._aligner = WordAligner(open_checks, options.model_folder)
         self._backend = backend
         self._running: WeakSet[ServedSpeech] = WeakSet()
@@ -124,6 +109,10 @@ class SpeechService:
         """End all requests with ``ServiceStopping``."""
         for speech in list(self._running):
             speech.end(ServiceStopping("The service is being stopped."))
+
+    def use_voice_names(self, names: Mapping[str, str]) -> None:
+        """Use ``names`` instead of those of the options. May be called on any thread."""
+        self._voice_names = {name_key(sent): voice for sent, voice in names.items()}
 
     def close(self) -> None:
         """End the process that determines word times, if it runs."""

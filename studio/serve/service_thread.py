@@ -11,8 +11,8 @@ import contextlib
 import logging
 import threading
 import weakref
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from studio.errors import InternalError, StudioError, WorkerDied
@@ -84,6 +84,12 @@ class ServiceThread:
             return ServiceState(self._url, error=self._error)
         queue = service.queue
         return ServiceState(self._url, queue.num_running, queue.num_waiting, service.num_served, self._error)
+
+    def use_voice_names(self, names: Mapping[str, str]) -> None:
+        """Use ``names`` instead of those of the options. May be called on any thread."""
+        self._options = replace(self._options, voice_names=names)
+        if self._service is not None:
+            self._service.use_voice_names(names)
 
     @property
     def is_running(self) -> bool:

@@ -70,6 +70,19 @@ class ServingController(QObject):
         self._is_on = is_on
         self._restart()
 
+    def voices(self) -> list[str]:
+        """Return the names of the voices. Reads the library; may be called on any thread."""
+        return [voice.name for voice in self._open_library().voices()]
+
+    def map_voice(self, sent: str, voice: str) -> None:
+        """Use ``voice`` for requests that name ``sent``, from now on; the default if ``voice`` is empty."""
+        names = {name: chosen for name, chosen in self._settings[SERVED_VOICE_NAMES].items() if name != sent}
+        if voice:
+            names[sent] = voice
+        self._settings[SERVED_VOICE_NAMES] = names
+        if self._thread is not None:
+            self._thread.use_voice_names(names)
+
     def release(self) -> None:
         """End the service before the window closes."""
         self._is_on = False

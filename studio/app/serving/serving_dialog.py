@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.serving.serving_controller import ServingController
+from studio.app.serving.voice_name_row import VoiceNameRow
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.quiet_label import quiet_label
 from studio.app.widgets.secret_field import SecretField
@@ -53,12 +54,14 @@ class ServingDialog(QDialog):
         self.address.setAccessibleName(self.tr("Address"))
         self.copy_address = QPushButton(self.tr("Copy address"))
         self.copy_key = QPushButton(self.tr("Copy key"))
+        self.names = VoiceNameRow(controller, settings)
         self.use = QLabel()
         self.problem = ErrorLine()
         fields = QFormLayout()
         fields.addRow(self.tr("Address"), _row(self.address, self.copy_address))
         fields.addRow(self.tr("API key"), _row(self.key, self.copy_key))
         fields.addRow("", self.key.show_box)
+        fields.addRow(self.tr("Voice for a name"), self.names)
         fields.addRow(self.tr("Requests"), self.use)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         rows = QVBoxLayout(self)
@@ -76,6 +79,7 @@ class ServingDialog(QDialog):
         self.copy_address.clicked.connect(lambda: QApplication.clipboard().setText(self.address.text()))
         self.copy_key.clicked.connect(lambda: QApplication.clipboard().setText(self.key.text()))
         buttons.rejected.connect(self.reject)
+        self.names.failed.connect(self.problem.show_error)
         controller.changed.connect(self.refresh)
         controller.failed.connect(self.problem.show_error)
         self._timer.timeout.connect(self.refresh)

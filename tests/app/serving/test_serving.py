@@ -24,7 +24,7 @@ from pytestqt.qtbot import QtBot
 from window_bench import Bench
 
 from studio.app.serving.serving_dialog import ServingDialog
-from studio.settings import SERVES_AT_START, SERVICE_PORT
+from studio.settings import SERVED_VOICE_NAMES, SERVES_AT_START, SERVICE_PORT
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -51,6 +51,28 @@ def dialog(bench: Bench, free_port: int, qtbot: QtBot) -> ServingDialog:
 def switch_on(dialog: ServingDialog, qtbot: QtBot) -> None:
     QTest.keyClick(dialog.switch, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: bool(dialog.address.text()) and bool(dialog.key.text()))
+
+
+def test_a_name_that_programs_send_gets_a_voice_at_once(dialog: ServingDialog, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: dialog.names.voice.count() > 1)
+    own = dialog.names.voice.itemData(dialog.names.voice.count() - 1)
+    switch_on(dialog, qtbot)
+    dialog.names.sent_name.setCurrentText("nova")
+    assert dialog.names.voice.currentData() == ""
+    dialog.names.voice.setCurrentIndex(dialog.names.voice.findData(own))
+    dialog.names.voice.activated.emit(dialog.names.voice.currentIndex())
+    assert dialog._settings[SERVED_VOICE_NAMES] == {"nova": own}
+    thread = dialog._controller._thread
+    assert thread is not None
+    assert thread._service is not None
+    assert thread._service._named_voice("Nova").name == own
+    dialog.names.sent_name.setCurrentText("echo")
+    assert dialog.names.voice.currentData() == ""
+    dialog.names.sent_name.setCurrentText("nova")
+    assert dialog.names.voice.currentData() == own
+    dialog.names.voice.setCurrentIndex(0)
+    dialog.names.voice.activated.emit(0)
+    assert dialog._settings[SERVED_VOICE_NAMES] == {}
 
 
 def listening_ports() -> list[int]:
