@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 
 from PySide6.QtWidgets import QWidget
 
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.importing.import_page import ImportPage
+from studio.app.importing.update_dialog import UpdateDialog
 from studio.app.window import MainWindow
 from studio.project.casting import LibraryNames, collect_roles, with_suggestions
-from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
+from studio.project.details import ProjectDetails
+from studio.project.importing.merging import merged_details
+from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind, read_file
 from studio.project.importing.tables import read_csv
 from studio.project.lines import Line, new_id
+from studio.project.script import Script
+from studio.project.updating import plan_update, read_update
 
 _SCENES = {
     "en": (
@@ -54,6 +60,7 @@ def import_scenes(
     dialog.show()
     yield "cast", dialog
     yield from _import_pages(window, language, wait_for)
+    yield "update", _update_dialog(window, language, names)
 
 
 _TABLE = {
@@ -81,6 +88,32 @@ def _import_pages(
         page.show()
         wait_for(partial(_is_made, page))
         yield scene, page
+
+
+def _update_dialog(window: MainWindow, language: str, names: LibraryNames) -> UpdateDialog:
+    """Return the preview of an update of the table: a new, two changed and a removed line."""
+    title, *rows = _TABLE[language].splitlines()
+    later = _NEW_ROWS[language]
+    options = ImportOptions()
+    path = Path(mkdtemp()) / "lines.csv"
+    path.write_text("\n".join([title, *rows]))
+    imported = read_update(path, read_file(path), None, options)
+    script = Script(lines=imported.lines, details=merged_details(ProjectDetails(), imported))
+    path.write_text("\n".join([title, rows[0], *later]))
+    again = read_update(path, read_file(path), imported.source, options)
+    dialog = UpdateDialog(path.name, plan_update(script, again, names), window)
+    dialog.show()
+    return dialog
+
+
+# Rows of a later version of the table, which replace all but the first row.
+_NEW_ROWS = {
+    "en": (
+        "d0004,vo/tom/d0004.wav,Tom,Who is there?,,",
+        'd0002,vo/tom/d0002.wav,Old Captain,"Much too quiet, if you ask me.",,',
+    ),
+    "zh_CN": ("d0004,vo/qiang/d0004.wav,阿强,是谁？,,", "d0002,vo/qiang/d0002.wav,老船长,要我说，安静得可怕。,,"),
+}
 
 
 def _is_made(page: ImportPage) -> bool:

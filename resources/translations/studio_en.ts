@@ -579,4 +579,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>UpdateDialog</name>
+    <message numerus="yes">
+        <source>%n locked line(s) stay as they are.</source>
+        <translation>
+            <numerusform>%n locked line stays as it is.</numerusform>
+            <numerusform>%n locked lines stay as they are.</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

@@ -20,6 +20,14 @@
         <translation>另存为…</translation>
     </message>
     <message>
+        <source>Update from file…</source>
+        <translation>从文件更新…</translation>
+    </message>
+    <message>
+        <source>Show what a new version of the imported file changes, and change only these lines</source>
+        <translation>预览新版文件带来的变化，只修改有变化的台词</translation>
+    </message>
+    <message>
         <source>Report of checks…</source>
         <translation>检查报告…</translation>
     </message>
@@ -1203,6 +1211,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Untitled</source>
         <translation>未命名</translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>更新</translation>
     </message>
     <message>
         <source>Timbre scripts (*{suffix})</source>
@@ -9310,6 +9322,41 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>ScriptImporter</name>
+    <message>
+        <source>This script was imported from {name}.</source>
+        <translation>当前脚本是从 {name} 导入的。</translation>
+    </message>
+    <message>
+        <source>An update changes only the lines that differ. Another import inserts all lines again.</source>
+        <translation>更新只修改有变化的行；再次导入会把所有行重新插入一遍。</translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>更新</translation>
+    </message>
+    <message>
+        <source>Import again</source>
+        <translation>再次导入</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Removed from {name}</source>
+        <translation>{name} 中已删除</translation>
+    </message>
+    <message>
+        <source>{name} contains no changes.</source>
+        <translation>{name} 没有变化。</translation>
+    </message>
+    <message>
+        <source>Update from {name}</source>
+        <translation>从 {name} 更新</translation>
+    </message>
+</context>
+<context>
     <name>ScriptNavigation</name>
     <message>
         <source>No line has failed.</source>
@@ -10356,6 +10403,21 @@ Drop a recording here to create a voice.</source>
     </message>
 </context>
 <context>
+    <name>SourceWatcher</name>
+    <message>
+        <source>Update from {name}…</source>
+        <translation>从 {name} 更新…</translation>
+    </message>
+    <message>
+        <source>{name} has changed since it was imported.</source>
+        <translation>{name} 在导入之后有改动。</translation>
+    </message>
+    <message>
+        <source>Show changes…</source>
+        <translation>查看变化…</translation>
+    </message>
+</context>
+<context>
     <name>StageCard</name>
     <message numerus="yes">
         <source>Why not faster? (%n other engine(s))</source>
@@ -11229,6 +11291,143 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>All changes are saved.</source>
         <translation>所有更改均已保存。</translation>
+    </message>
+</context>
+<context>
+    <name>UpdateDialog</name>
+    <message>
+        <source>New</source>
+        <translation>新增</translation>
+    </message>
+    <message>
+        <source>Changed</source>
+        <translation>修改</translation>
+    </message>
+    <message>
+        <source>Moved</source>
+        <translation>移动</translation>
+    </message>
+    <message>
+        <source>Removed</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Unchanged</source>
+        <translation>未变</translation>
+    </message>
+    <message>
+        <source>{count} new</source>
+        <translation>新增 {count} 行</translation>
+    </message>
+    <message>
+        <source>{count} changed</source>
+        <translation>修改 {count} 行</translation>
+    </message>
+    <message>
+        <source>{count} moved</source>
+        <translation>移动 {count} 行</translation>
+    </message>
+    <message>
+        <source>{count} removed</source>
+        <translation>删除 {count} 行</translation>
+    </message>
+    <message>
+        <source>{count} unchanged</source>
+        <translation>{count} 行未变</translation>
+    </message>
+    <message>
+        <source>{change} (locked)</source>
+        <translation>{change}（已锁定）</translation>
+    </message>
+    <message>
+        <source>{field}: {before} → {after}</source>
+        <translation>{field}：{before} → {after}</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Style</source>
+        <translation>风格</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>语速</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>停顿</translation>
+    </message>
+    <message>
+        <source>File name</source>
+        <translation>文件名</translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Heading</source>
+        <translation>标题</translation>
+    </message>
+    <message>
+        <source>Spoken or note</source>
+        <translation>朗读或备注</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Update from {name}</source>
+        <translation>从 {name} 更新</translation>
+    </message>
+    <message>
+        <source>Delete removed lines and their takes</source>
+        <translation>删除这些行及其音频</translation>
+    </message>
+    <message>
+        <source>Otherwise they are kept below a folded heading at the end of the script</source>
+        <translation>否则保留在脚本末尾的折叠标题下</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n locked line(s) stay as they are.</source>
+        <translation>
+            <numerusform>%n 行已锁定，保持不变。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Update</source>
+        <translation>更新</translation>
+    </message>
+    <message>
+        <source>Unchanged lines keep their takes, locks and notes.</source>
+        <translation>未变的行保留已有的音频、锁定和备注。</translation>
+    </message>
+    <message>
+        <source>Changes</source>
+        <translation>变化</translation>
+    </message>
+    <message>
+        <source>Change</source>
+        <translation>变化</translation>
+    </message>
+    <message>
+        <source>ID</source>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>Before</source>
+        <translation>原来</translation>
+    </message>
+    <message>
+        <source>After</source>
+        <translation>现在</translation>
     </message>
 </context>
 <context>

@@ -64,6 +64,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.save_as", _T("Actions", "Save as…"), ("Ctrl+Shift+S",)),
     ActionSpec("file.import", _T("Actions", "Import…"), ("Ctrl+I",), "import",
                _T("Actions", "Insert the lines of a text, table, document or subtitles")),
+    ActionSpec("file.update", _T("Actions", "Update from file…"), (), "",
+               _T("Actions", "Show what a new version of the imported file changes, and change only these lines")),
     ActionSpec("file.export", _T("Actions", "Export audio…"), ("Ctrl+E",), "export"),
     ActionSpec("file.book", _T("Actions", "Book details…"), (), "",
                _T("Actions", "Title, author, narrator and cover of the work")),

@@ -19,6 +19,7 @@ from studio.app.engines.trial_pauser import TrialPauser
 from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
+from studio.app.importing.source_watcher import SourceWatcher
 from studio.app.inspector.take_dialogs import TakeDialogs
 from studio.app.models.models_page import ModelsController
 from studio.app.quality.drafts_controller import DraftsController
@@ -65,6 +66,7 @@ class DeferredParts(QObject):
         self.drops = DropHandler(
             window.documents, window.voices.voice_importer, script, self.recordings, window, dubbing=window.dubbing
         )
+        self.source_watcher = SourceWatcher(session, window.documents, notices, actions["file.update"], window)
         window.add_panels(self.models.panel)
         self._connect(window)
         self.engines.begin()

@@ -24,6 +24,7 @@ from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
+from studio.project.source_files import locate
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
 
@@ -57,6 +58,7 @@ class Documents(QObject):
     title_changed = Signal()
     task_changed = Signal(object)  # text for the status bar, or None
     script_read = Signal(list, list)  # lines of an imported text, and changes that belong to the same undo step
+    script_updated = Signal(list, str)  # ids of lines that an update of the script changed, and a message
     cast_wanted = Signal(object)  # keys of imported characters without a voice
     failed = Signal(object)  # StudioError
     noticed = Signal(str)  # a notice about the opened script
@@ -133,6 +135,19 @@ class Documents(QObject):
         _, _, texts = self._kinds()
         self._ask_for_file(self.tr("Import"), (texts,), lambda path: self._start(self.import_path(path)))
 
+    def update(self) -> None:
+        """Update the script from the imported file, or ask for a file."""
+        project = self._session.editor.project
+        found = [locate(source, project.path) for source in project.script.details.sources]
+        if len(found) == 1 and found[0].is_file():
+            self.update_from(found[0])
+        else:
+            _, _, texts = self._kinds()
+            self._ask_for_file(self.tr("Update"), (texts,), self.update_from)
+
+    def update_from(self, path: Path) -> None:
+        self._start(self._importer.update(path))
+
     def _kinds(self) -> tuple[str, str, str]:
         """Return the file filters of all files that can be opened, of scripts, and of texts."""
         from studio.project.importing.script_file import SCRIPT_SUFFIXES  # noqa: PLC0415 - after the first paint
@@ -166,7 +181,15 @@ class Documents(QObject):
                 self.failed.emit(error)
 
     async def import_path(self, path: Path, *, replaces_script: bool = False) -> None:
-        """Import a text into the open script or, if ``replaces_script``, into a new one."""
+        """Import a text into the open script or, if ``replaces_script``, into a new one.
+
+        If the open script was imported from this file, offer to update it instead.
+        """
+        updates = False if replaces_script else await self._importer.ask_to_update(path)
+        if updates:
+            await self._importer.update(path)
+        if updates is not False:
+            return
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
         imported = await self._importer.read(path)
         self.task_changed.emit(None)  # otherwise it would replace the message with the number of lines
@@ -192,6 +215,7 @@ class Documents(QObject):
 
         importer = ScriptImporter(self._session, self._window)
         importer.script_read.connect(self.script_read)
+        importer.script_updated.connect(self.script_updated)
         importer.noticed.connect(self.noticed)
         importer.cast_wanted.connect(self.cast_wanted)
         return importer

@@ -190,6 +190,7 @@ class MainWindow(QMainWindow):
         actions["file.save"].triggered.connect(self.documents.save)
         actions["file.save_as"].triggered.connect(self.documents.save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
+        actions["file.update"].triggered.connect(self.documents.update)
         actions["file.export"].triggered.connect(self._export)
         actions["file.book"].triggered.connect(self.dialogs.open_book)
         actions["file.levels"].triggered.connect(self.dialogs.open_levels)
@@ -200,6 +201,7 @@ class MainWindow(QMainWindow):
         self.documents.task_changed.connect(self.tasks.show_document_task)
         self.documents.script_read.connect(script.insert_lines)
         self.documents.script_read.connect(self._line_voices.resolve_names)
+        self.documents.script_updated.connect(script.show_updated)
         # editing
         connect_script_actions(actions, script)
         self._undo_actions.status_message.connect(self.tasks.show_message)

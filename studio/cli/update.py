@@ -17,6 +17,7 @@ from studio.project.casting import LibraryNames
 from studio.project.importing.script_file import ImportOptions, read_file
 from studio.project.importing.sources import options_of
 from studio.project.project import Project
+from studio.project.source_files import locate
 from studio.project.updating import LineUpdate, ScriptUpdate, UpdateKind, find_source, plan_update, read_update
 
 EXAMPLES = """\
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 
 def _imported_file(project: Project, place: Path) -> Path:
     """Return the file from which the project was imported: at its place, or beside the project."""
-    found = [Path(source.path) for source in project.script.details.sources]
+    found = project.script.details.sources
     if len(found) != 1:
         raise UnusableSetting(
             "{project} was imported from {count} known files.",
@@ -85,8 +86,7 @@ def _imported_file(project: Project, place: Path) -> Path:
             project=place.name,
             count=len(found),
         )
-    beside = place.parent / found[0].name
-    return found[0] if found[0].exists() or not beside.exists() else beside
+    return locate(found[0], place)
 
 
 def _print(update: ScriptUpdate) -> None:

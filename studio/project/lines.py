@@ -166,6 +166,11 @@ def _require(what: Message, value: float, lowest: float, highest: float) -> None
         )
 
 
+def is_removed(line: Line) -> bool:
+    """Return whether the imported file no longer contains the line, or the line is the heading above such lines."""
+    return line.origin is not None and line.origin.is_removed
+
+
 class LineState(Enum):
     """State of a line. Only the window assigns the last three."""
 

@@ -110,3 +110,13 @@ def shared_ends(
     head = next(compress(count(), map(differs, before, after)), shorter)
     rest = shorter - head
     return head, next(compress(count(), map(differs, islice(reversed(before), rest), reversed(after))), rest)
+
+
+def removed_group(script: Script, source_id: str) -> tuple[str, ...]:
+    """Return the ids of the lines that a file no longer contains, with the heading above them."""
+    origins = ((line.id, line.origin) for line in script.lines)
+    return tuple(
+        line_id
+        for line_id, origin in origins
+        if origin is not None and origin.is_removed and origin.source == source_id
+    )

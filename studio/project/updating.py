@@ -25,7 +25,7 @@ from studio.project.changes import (
     RemoveLines,
     ReorderLines,
 )
-from studio.project.details import ImportSource
+from studio.project.details import ImportSource, ProjectDetails
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.merging import merged_details
 from studio.project.importing.script_file import ImportOptions, ScriptFile
@@ -38,7 +38,7 @@ from studio.project.importing.sources import (
 )
 from studio.project.lines import Heading, Line, LineOrigin, Slot, new_id
 from studio.project.row_matching import Row, match_rows
-from studio.project.script import Script
+from studio.project.script import Script, removed_group
 
 
 class UpdateKind(Enum):
@@ -117,6 +117,11 @@ class ScriptUpdate:
         return sum(update.is_held for update in self.lines)
 
     @property
+    def details(self) -> ProjectDetails:
+        """The metadata of the project after the update."""
+        return merged_details(self.script.details, self.imported)
+
+    @property
     def removed_ids(self) -> tuple[str, ...]:
         return tuple(each.after.id for each in self.lines if each.kind is UpdateKind.REMOVED and not each.is_held)
 
@@ -146,7 +151,7 @@ class ScriptUpdate:
                 InsertLines(len(self.script.lines), tuple(new)),
                 RemoveLines(deleted),
                 ReorderLines(tuple(order)),
-                EditDetails(merged_details(self.script.details, self.imported)),
+                EditDetails(self.details),
             )
         )
 
@@ -207,15 +212,6 @@ def plan_update(script: Script, imported: ImportedScript, voices: LibraryNames) 
     recast = [each.after for each in listed if each.kind is UpdateKind.NEW or "character" in each.fields]
     uncast = uncast_characters(recast, voices)
     return ScriptUpdate(script, imported, _with_voices(listed, order, script), tuple(order), uncast)
-
-
-def removed_group(script: Script, source_id: str | None = None) -> tuple[str, ...]:
-    """Return the ids of the lines that files no longer contain, with the headings above them."""
-    return tuple(
-        line.id
-        for line in script.lines
-        if line.origin is not None and line.origin.is_removed and source_id in (None, line.origin.source)
-    )
 
 
 def _old_lines(script: Script, source: ImportSource) -> list[tuple[Line, LineOrigin]]:
@@ -304,17 +300,15 @@ def _update(
     }
     if "note" in changed and before.note != origin.values["note"]:
         del changed["note"]  # the user's remark
+    changed = {name: value for name, value in changed.items() if getattr(before, name) != value}
+    # The pause before the next subtitle follows from the times of both.
+    fields = tuple(name for name in changed if row.slot is None or name != "pause_after_seconds")
     if origin.is_removed:
         changed |= {"heading": row.heading, "is_spoken": row.is_spoken}
     if "character" in changed:
         (cast,) = cast_lines((row,), script.details.cast, voices)
         changed |= {"character": cast.character, "voice": cast.voice, "style": cast.style}
-    changed = {name: value for name, value in changed.items() if getattr(before, name) != value}
     after = replace(before, **changed, columns=row.columns, origin=row.origin)  # type: ignore[arg-type]
-    # The pause before the next subtitle follows from the times of both.
-    fields = tuple(
-        name for name in IMPORTED_FIELDS if name in changed and not (name == "pause_after_seconds" and row.slot)
-    )
     if origin.is_removed:
         return LineUpdate(UpdateKind.NEW, before, after, fields, text=row.text)
     if fields and before.is_locked:

@@ -18,9 +18,10 @@ from studio.project.importing.columns import Field
 from studio.project.importing.script_file import ImportOptions
 from studio.project.lines import Line, LineState, LineStyle, Slot
 from studio.project.project import Project
+from studio.project.script import removed_group
 from studio.project.splitting import SplitMode
 from studio.project.take_match import TakeMatch, compare_take
-from studio.project.updating import UpdateKind, removed_group
+from studio.project.updating import UpdateKind
 
 HEADER = "ID,Character,Dialogue,Emotion"
 ROWS = [f"VO_{number:03},Mira,This is line number {number}.,calm" for number in range(1, 9)]
@@ -62,7 +63,8 @@ def test_a_table_is_updated_by_its_ids(project: Project, table: Path) -> None:
     gone = project.line(ids[6])
     assert not gone.is_spoken
     assert gone.chosen_take == takes[6].id
-    assert removed_group(project.script) == (project.lines[8].id, ids[6])
+    assert gone.origin is not None
+    assert removed_group(project.script, gone.origin.source) == (project.lines[8].id, ids[6])
     assert plan(project, table).is_empty
     project.apply(inverse)
     assert project.script == before

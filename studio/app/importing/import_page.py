@@ -189,7 +189,20 @@ class ImportPage(QDialog):
                 self._fill_sheets()
             self._request()
 
-    def _chosen(self) -> ImportOptions:
+    @property
+    def file(self) -> ScriptFile:
+        """The file, read in the chosen encoding."""
+        return self._file
+
+    @property
+    def encoding(self) -> str | None:
+        """The chosen encoding, or None for a file that has no choice."""
+        chosen = self.encodings.currentData()
+        return None if chosen is None else str(chosen)
+
+    @property
+    def chosen(self) -> ImportOptions:
+        """The chosen options."""
         if self._is_table:
             return replace(
                 self._options,
@@ -218,7 +231,7 @@ class ImportPage(QDialog):
         number = self._begin_request()
         run_in_background(
             self,
-            partial(self._file.script, self._chosen()),
+            partial(self._file.script, self.chosen),
             done=lambda imported: self._on_made(number, imported),
             failed=lambda error: self._on_failed(number, error),
         )

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QMessageBox, QProgressBar, QVBoxLayout, QWidget
 
 from studio.app.background import run_in_thread
 from studio.app.error_text import message_text
 from studio.app.importing.import_page import ImportPage, has_choices
+from studio.app.importing.update_dialog import UpdateDialog, count_words
 from studio.app.session import Session
 from studio.app.widgets.dialogs import ask
 from studio.errors import UnreadableScript
 from studio.project.casting import LibraryNames, cast_lines, uncast_characters
 from studio.project.changes import Change, EditDetails, RenameProject
+from studio.project.details import ImportSource
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.merging import merged_details
 from studio.project.importing.script_file import ImportOptions, ScriptFile, read_file
+from studio.project.importing.sources import options_of
 from studio.project.splitting import SplitMode
+from studio.project.updating import UpdateKind, find_source, plan_update, read_update
 from studio.settings import TEXT_SPLITTING
 
 _PATIENCE_MILLISECONDS = 600
@@ -29,6 +34,7 @@ class ScriptImporter(QObject):
     """Reads script files and adds their lines to the script."""
 
     script_read = Signal(list, list)  # the lines, and other changes for the same undo step
+    script_updated = Signal(list, str)  # ids of new, changed and moved lines, and a message
     noticed = Signal(str)
     cast_wanted = Signal(object)  # keys of imported characters without a voice
 
@@ -37,24 +43,87 @@ class ScriptImporter(QObject):
         self._session = session
         self._window = window
 
-    async def read(self, path: Path) -> ImportedScript | None:
-        """Return the content of a file, None if the user cancels. Raise ``UnreadableScript``."""
-        file = await self._read_file(path)
+    async def read(self, path: Path, source: ImportSource | None = None) -> ImportedScript | None:
+        """Return the content of a file, or of the new version of ``source``; None if the user cancels.
+
+        Raise ``UnreadableScript``.
+        """
+        encoding = None if source is None else source.encoding
+        file = await self._read_file(path, encoding)
         if file is None:
             return None
         options = ImportOptions(SplitMode(self._session.settings[TEXT_SPLITTING]))
+        if source is not None:
+            options = options_of(source, file)
         try:
-            imported = await run_in_thread(file.script, options)
+            imported = await run_in_thread(partial(read_update, path, file, source, options, encoding=encoding))
         except UnreadableScript:
             if not any(table.rows for table in file.tables.values()):
                 raise
-            return await self._ask(path, file, options)  # other columns may be readable
-        return await self._ask(path, file, options) if has_choices(file, imported) else imported
+            return await self._ask(path, file, options, source)  # other columns may be readable
+        if source is None and has_choices(file, imported):
+            return await self._ask(path, file, options, source)
+        return imported
 
-    async def _ask(self, path: Path, file: ScriptFile, options: ImportOptions) -> ImportedScript | None:
+    async def _ask(
+        self, path: Path, file: ScriptFile, options: ImportOptions, source: ImportSource | None
+    ) -> ImportedScript | None:
         """Show the import page, and return the script to import."""
         page = ImportPage(path, file, options, self._session.settings, self._window)
-        return page.imported if await ask(page) == QDialog.DialogCode.Accepted else None
+        if await ask(page) != QDialog.DialogCode.Accepted:
+            return None
+        read = partial(read_update, path, page.file, source, page.chosen, encoding=page.encoding)
+        return await run_in_thread(read)
+
+    async def ask_to_update(self, path: Path) -> bool | None:
+        """Ask whether to update the script if it was imported from this file. Return None if the user cancels."""
+        if str(path.resolve()) not in {source.path for source in self._session.editor.script.details.sources}:
+            return False
+        words = self.tr("This script was imported from {name}.").format(name=path.name)
+        box = QMessageBox(QMessageBox.Icon.Question, "", words, parent=self._window)
+        box.setInformativeText(
+            self.tr("An update changes only the lines that differ. Another import inserts all lines again.")
+        )
+        update = box.addButton(self.tr("Update"), QMessageBox.ButtonRole.AcceptRole)
+        again = box.addButton(self.tr("Import again"), QMessageBox.ButtonRole.ActionRole)
+        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(update)
+        await ask(box)
+        clicked = box.clickedButton()
+        return clicked is update if clicked in (update, again) else None
+
+    async def update(self, path: Path) -> None:
+        """Show what the new version of a file changes, and update the script as one undo step.
+
+        Raise ``UnreadableScript``, and ``UnusableSetting`` if it is not clear which file it replaces.
+        """
+        editor = self._session.editor
+        imported = await self.read(path, find_source(editor.script, path))
+        if imported is None:
+            return
+        voices = LibraryNames(voice.name for voice in await run_in_thread(self._session.library.voices))
+        update = await run_in_thread(plan_update, editor.script, imported, voices)
+        title = self.tr("Removed from {name}").format(name=path.name)
+        if update.is_empty:
+            if update.details != editor.script.details:
+                editor.apply(update.change(title))
+            self.script_updated.emit([], self.tr("{name} contains no changes.").format(name=path.name))
+            return
+        dialog = UpdateDialog(path.name, update, self._window)
+        if await ask(dialog) != QDialog.DialogCode.Accepted:
+            return
+        update = plan_update(editor.script, imported, voices)  # takes may have been finished in the meantime
+        editor.push(update.change(title, deletes=dialog.deletes), self.tr("Update from {name}").format(name=path.name))
+        kinds = (UpdateKind.NEW, UpdateKind.CHANGED, UpdateKind.MOVED)
+        shown = [each.after.id for each in update.lines if each.kind in kinds]
+        self.script_updated.emit(shown, count_words(update))
+        self._show_results(imported, update.uncast)
+
+    def _show_results(self, imported: ImportedScript, uncast: frozenset[str]) -> None:
+        if imported.notices:
+            self.noticed.emit("\n".join(map(message_text, imported.notices)))
+        if uncast:
+            self.cast_wanted.emit(uncast)
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
         """Insert the lines as one undo step, and give known characters their voices.
@@ -71,14 +140,11 @@ class ScriptImporter(QObject):
         if name is not None:
             changes.append(RenameProject(name))
         self.script_read.emit(list(lines), changes)
-        if imported.notices:
-            self.noticed.emit("\n".join(map(message_text, imported.notices)))
-        if uncast := uncast_characters(lines, voices):
-            self.cast_wanted.emit(uncast)
+        self._show_results(imported, uncast_characters(lines, voices))
 
-    async def _read_file(self, path: Path) -> ScriptFile | None:
+    async def _read_file(self, path: Path, encoding: str | None) -> ScriptFile | None:
         """Read a file in the background, and show a dialog with a cancel button if it takes long."""
-        reading = asyncio.ensure_future(run_in_thread(read_file, path))
+        reading = asyncio.ensure_future(run_in_thread(read_file, path, encoding))
         dialog = _ReadingDialog(path.name, self._window)
         dialog.rejected.connect(reading.cancel)
         patience = QTimer(dialog)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QTableView
 
 from studio.app.script.line_model import LineModel
 from studio.app.script.outline import folded_lines
 from studio.app.script.row_heights import RowHeights
+from studio.project.lines import is_removed
+from studio.project.script import Script
 
 
 class HiddenRows(QObject):
@@ -21,6 +25,7 @@ class HiddenRows(QObject):
         self._lines = model
         self._heights = heights
         self._folded: set[str] = set()  # ids of headings
+        self._removed: set[str] = set()  # ids of headings above removed lines
         self._shown: frozenset[str] | None = None  # ids of the lines that match the filter; None without a filter
         for changed in (model.rowsInserted, model.rowsRemoved, model.layoutChanged, model.modelReset):
             changed.connect(self.apply)
@@ -73,6 +78,7 @@ class HiddenRows(QObject):
     def apply(self) -> None:
         """Hide and show rows after a change of the script, the folds or the filter."""
         script = self._lines.script
+        self._fold_removed(script)
         self._folded.intersection_update(
             {line_id for line_id in self._folded if line_id in script.index_of and script.line(line_id).heading}
         )
@@ -81,6 +87,13 @@ class HiddenRows(QObject):
         self._heights.measure_visible()
         self._view.viewport().update()
         self.changed.emit()
+
+    def _fold_removed(self, script: Script) -> None:
+        """Fold new headings above lines that an imported file no longer contains. They are at the end of the script."""
+        ends = takewhile(is_removed, reversed(script.lines))
+        headings = {line.id for line in ends if line.heading}
+        self._folded |= headings - self._removed
+        self._removed = headings
 
     def _hide_and_show(self, folded: set[str]) -> None:
         shown_again = []

@@ -23,7 +23,7 @@ from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.row_words import slot_fit, time_text
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
-from studio.project.lines import Heading, Line, LineState, LineStyle
+from studio.project.lines import Heading, Line, LineState, LineStyle, is_removed
 from studio.project.script import Script, shared_ends
 from studio.project.takes import Take
 from studio.project.text_places import TextRange, problem_ranges
@@ -323,6 +323,8 @@ class LineModel(QAbstractTableModel):
         section = next((each for each in self.sections if each.row == row), None)
         if section is None:
             return ""
+        if is_removed(self._script.lines[row]):  # the lines below are not spoken
+            return self.tr("%n line(s)", "", section.end - row - 1)
         words = self.tr("%n line(s)", "", section.num_lines)
         return f"{words} · {time_text(section.seconds)}" if section.seconds else words
 

@@ -23,7 +23,7 @@ from studio.app.widgets.focus import place_in_tab_order
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
 from studio.project.lines import Heading, Line
-from studio.project.script import Script
+from studio.project.script import Script, removed_group
 
 if TYPE_CHECKING:
     from studio.app.script.filter_bar import FilterBar
@@ -206,6 +206,12 @@ class ScriptPage(QWidget):
             self._last_imported = lines[-1].id
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
 
+    def show_updated(self, line_ids: list[str], words: str) -> None:
+        """Go to the first of the lines that were updated, and show the message ``words``."""
+        if line_ids:
+            self.view.go_to(line_ids[0])
+        self.message.emit(words)
+
     def insert_recording(self, line: Line) -> None:
         """Insert a line for a recording to be converted below the current one."""
         self.view.commit_text()
@@ -222,7 +228,11 @@ class ScriptPage(QWidget):
         self._remove(self.tr("Remove lines"))
 
     def _remove(self, title: str) -> None:
-        ids = [line_id for line_id in self.selected_line_ids if not self._editor.project.line(line_id).is_locked]
+        script = self._editor.script
+        ids = [line_id for line_id in self.selected_line_ids if not script.line(line_id).is_locked]
+        for line in map(script.line, tuple(ids)):
+            if line.heading and line.origin is not None and line.origin.is_removed:
+                ids = list(dict.fromkeys((*ids, *removed_group(script, line.origin.source))))
         if not ids:
             return
         row = self._editor.script.index_of[ids[0]]

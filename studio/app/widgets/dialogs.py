@@ -34,11 +34,12 @@ def dialog_buttons(
     *,
     accept: QPushButton | None = None,
 ) -> QDialogButtonBox:
-    """Return buttons that accept and reject ``dialog``. ``accept`` is its default button, beside Cancel."""
+    """Return buttons that accept and reject ``dialog``. ``accept`` is its filled default button, beside Cancel."""
     if accept is not None:
         standard = QDialogButtonBox.StandardButton.Cancel
     buttons = QDialogButtonBox(standard, dialog)
     if accept is not None:
+        accept.setProperty("role", "primary")  # before its style is computed
         buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
         accept.setDefault(True)
     buttons.accepted.connect(dialog.accept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from studio.project.importing.columns import Field
 from studio.project.importing.script_file import ImportOptions, ScriptFile
 from studio.project.importing.tables import choose_mapping
 from studio.project.lines import Line, LineOrigin, new_id
+from studio.project.source_files import digest_of
 from studio.project.splitting import SplitMode
 
 # Fields of a line that an import sets.
@@ -20,12 +20,6 @@ IMPORTED_FIELDS = (
     "text", "voice", "style", "speed", "pause_after_seconds", "file_name", "character", "heading", "is_spoken", "note",
     "slot", "language",
 )  # fmt: skip
-
-
-def digest_of(path: Path) -> str:
-    """Return a hash of the content of a file. Raise ``OSError``."""
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def with_source(
@@ -39,8 +33,7 @@ def with_source(
 ) -> ImportedScript:
     """Return ``imported``, which was read from ``path``, with its source, and its lines with their rows.
 
-    ``encoding`` is that of a text, if it was chosen, and ``source_id`` that of the source that is updated. Raise
-    ``OSError``.
+    ``encoding`` is that of a text, if it was chosen, and ``source_id`` that of the source that is updated.
     """
     source_id = source_id or new_id()
     lines = tuple(_with_origin(line, source_id, position) for position, line in enumerate(imported.lines))

@@ -88,7 +88,7 @@ def test_a_long_reading_can_be_cancelled(bench: Bench, tmp_path: Path, monkeypat
 
     window = bench.open_window()
     is_read = threading.Event()
-    monkeypatch.setattr(importer_module, "read_file", lambda path: is_read.wait(60))
+    monkeypatch.setattr(importer_module, "read_file", lambda *_: is_read.wait(60))
     monkeypatch.setattr(importer_module, "_PATIENCE_MILLISECONDS", 1)
     window.documents.open_files(tmp_path / "endless.txt")
     bench.dialog(_ReadingDialog).reject()
