@@ -7616,6 +7616,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>检查结果</translation>
     </message>
     <message>
+        <source>Start</source>
+        <translation>开始</translation>
+    </message>
+    <message>
+        <source>Slot</source>
+        <translation>时段</translation>
+    </message>
+    <message>
         <source>Edit text</source>
         <translation>编辑文本</translation>
     </message>

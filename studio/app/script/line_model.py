@@ -43,6 +43,8 @@ class Column(IntEnum):
     FILE_NAME = 8
     NOTE = 9
     VERDICT = 10
+    START = 11
+    SLOT = 12
 
 
 LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
@@ -64,7 +66,7 @@ _EDITED_FIELDS = {
     Column.FILE_NAME: "file_name",
     Column.NOTE: "note",
 }
-_NUMERIC_COLUMNS = (Column.NUMBER, Column.DURATION, Column.TAKE)
+_NUMERIC_COLUMNS = (Column.NUMBER, Column.DURATION, Column.TAKE, Column.START, Column.SLOT)
 _ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 # MIME type of dragged lines: their ids, one per line.
@@ -127,6 +129,10 @@ class LineModel(QAbstractTableModel):
         return self._sections[1]
 
     @property
+    def has_characters(self) -> bool:
+        return any(line.character for line in self._script.lines)
+
+    @property
     def has_slots(self) -> bool:
         return any(line.slot is not None for line in self._script.lines)
 
@@ -167,6 +173,8 @@ class LineModel(QAbstractTableModel):
             Column.FILE_NAME: self.tr("File"),
             Column.NOTE: self.tr("Note"),
             Column.VERDICT: self.tr("Verdict"),
+            Column.START: self.tr("Start"),
+            Column.SLOT: self.tr("Slot"),
         }[Column(section)]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -294,18 +302,18 @@ class LineModel(QAbstractTableModel):
                 return self._duration(line)
             case Column.TAKE:
                 return self._take_text(line)
-            case Column.CHARACTER:
-                return line.character or ""
-            case Column.FILE_NAME:
-                return line.file_name or ""
-            case Column.NOTE:
-                return line.note
+            case Column.CHARACTER | Column.FILE_NAME | Column.NOTE:
+                return getattr(line, _EDITED_FIELDS[column]) or ""
             case Column.VERDICT:
                 mark = self.verdict_of(line)
                 return "" if mark is None else mark.name
+            case Column.START:
+                return time_text(line.slot.start_seconds) if line.slot is not None else ""
+            case Column.SLOT:
+                return time_text(line.slot.seconds) if line.slot is not None else ""
 
     def _row_text(self, line: Line, row: int) -> str:
-        """Return the number, voice, text and state of a line for screen readers."""
+        """Return the number, character, voice, text and state of a line for screen readers."""
         text = line.text or self.tr("Empty")
         if line.heading is not Heading.NONE:
             kind = self.tr("Chapter") if line.heading is Heading.CHAPTER else self.tr("Scene")
@@ -313,11 +321,16 @@ class LineModel(QAbstractTableModel):
         if not line.is_spoken:
             return f"{row + 1}, {self.tr('Note')}: {text}"
         state = self._display_text(line, Column.STATE, row)
-        words = f"{row + 1}, {line.voice or self.tr('No voice')}: {text}. {state}"
+        words = f"{row + 1}, {self.speaker_text(line)}: {text}. {state}"
         mark = self.verdict_of(line)
         if mark is not None:
             words += f". {mark.name}: {mark.reason}"
         return words + (". " + self.tr("Locked") if line.is_locked else "")
+
+    def speaker_text(self, line: Line) -> str:
+        """Return the voice of a line, after its character if it has one."""
+        voice = line.voice or self.tr("No voice")
+        return f"{line.character}, {voice}" if line.character else voice
 
     def _summary(self, row: int) -> str:
         section = next((each for each in self.sections if each.row == row), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem, QToolTip, QWidget
 
 from studio.app.checking.verdicts import VerdictMark
@@ -52,6 +52,7 @@ _ARROW_SIDE = 12
 _SUMMARY_WIDTH = 180
 _WAVE_HEIGHT = 20
 _VERDICT_SIDE = 18
+_MIN_NAME_WIDTH = 24
 _INITIAL_OPACITY = 0.18
 
 
@@ -140,10 +141,10 @@ class ManuscriptDelegate(TextDelegate):
         return QRect(_ARROW_LEFT, row.text_top + round(row.pitch - _ARROW_SIDE) // 2, _ARROW_SIDE, _ARROW_SIDE)
 
     def _paint_voice(self, painter: QPainter, option: QStyleOptionViewItem, line: Line, row: RowLayout) -> None:
-        """Paint the initial of the voice in a coloured circle, and its name if there is space."""
-        colors, columns, name = theme_colors(option.palette), self.layouts.columns, line.voice or ""
+        """Paint the initial of the character or voice in a coloured circle, and the names if there is space."""
+        colors, columns, name = theme_colors(option.palette), self.layouts.columns, line.character or line.voice or ""
         circle = self._initial_area(row)
-        is_missing = not name or self._voices.is_missing(line)
+        is_missing = not line.voice or self._voices.is_missing(line)
         painter.setPen(QPen(QColor(colors.warn), 1.4) if is_missing else Qt.PenStyle.NoPen)
         ground = voice_color(name, option.palette)
         ground.setAlphaF(_INITIAL_OPACITY)  # visible on selected rows as well
@@ -159,14 +160,18 @@ class ManuscriptDelegate(TextDelegate):
             painter.drawEllipse(badge)
             icon("lock", colors.quiet).paint(painter, badge.adjusted(1, 1, -1, -1))
         if columns.name_width:
-            font = QFont(self.layouts.meta_font)
-            painter.setFont(font)
-            painter.setPen(QColor(colors.warn) if is_missing else voice_color(name, option.palette))
-            shown = painter.fontMetrics().elidedText(
-                name or self.tr("No voice"), Qt.TextElideMode.ElideRight, columns.name_width
-            )
-            area = QRectF(columns.name_left, row.text_top, columns.name_width, row.pitch)
-            painter.drawText(area, _ALIGN_LEFT, shown)
+            voice = line.voice or self.tr("No voice")
+            colour = QColor(colors.warn) if is_missing else voice_color(name, option.palette)
+            painter.setFont(self.layouts.meta_font)
+            left, right = columns.name_left, columns.name_left + columns.name_width
+            words = [(line.character, colour), (voice, QColor(colors.quiet))] if line.character else [(voice, colour)]
+            for text, ink in words:
+                painter.setPen(ink)
+                shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, right - left)
+                painter.drawText(QRectF(left, row.text_top, right - left, row.pitch), _ALIGN_LEFT, shown)
+                left += painter.fontMetrics().horizontalAdvance(shown + " ")
+                if right - left < _MIN_NAME_WIDTH:
+                    break
 
     def _initial_area(self, row: RowLayout) -> QRectF:
         top = row.text_top + (row.pitch - INITIAL_SIDE) / 2
@@ -274,6 +279,7 @@ class ManuscriptDelegate(TextDelegate):
         if kind is RowKind.SPOKEN and place.x() < columns.text_left:
             words = self._voices.missing_words(line) if self._voices.is_missing(line) else line.voice
             words = words or self.tr("No voice")
+            words = f"{line.character}: {words}" if line.character else words
             return words + "\n" + self.tr("This line is locked.") if line.is_locked else words
         if kind is not RowKind.NOTE and line.is_spoken and place.x() >= columns.duration_left:
             state = index.sibling(index.row(), Column.STATE)

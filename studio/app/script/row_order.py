@@ -66,6 +66,9 @@ class RowOrder(QObject):
         self._view.scrollTo(self._view.currentIndex())
 
     def _key(self, row: int, column: Column) -> Any:
+        slot = self._lines.line_at(row).slot
+        if slot is not None and column in (Column.START, Column.SLOT):
+            return (False, slot.start_seconds if column is Column.START else slot.seconds)
         words = self._lines.cell_text(row, column)
         # Empty cells come last in ascending order.
         return (not words, words.casefold() if isinstance(words, str) else "")

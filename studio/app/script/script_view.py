@@ -55,6 +55,7 @@ from studio.voices.voice import Voice
 
 # In a view of at least this width, the names of voices are written out.
 _NAMES_FROM = 1500
+_CHARACTERS_FROM = 560  # the same for names of characters
 _EDIT_TRIGGERS = (
     QAbstractItemView.EditTrigger.DoubleClicked
     | QAbstractItemView.EditTrigger.SelectedClicked
@@ -393,6 +394,8 @@ class ScriptView(DraggingView):
             Column.CHARACTER: CellDelegate(self),
             Column.FILE_NAME: CellDelegate(self),
             Column.NOTE: CellDelegate(self),
+            Column.START: CellDelegate(self),
+            Column.SLOT: CellDelegate(self),
         }.items():
             self.setItemDelegateForColumn(column, delegate)
         self.verticalHeader().hide()
@@ -406,7 +409,8 @@ class ScriptView(DraggingView):
         if self.is_compact:
             self._columns.fit()
             return
-        has_names = self.window().width() >= _NAMES_FROM and self.viewport().width() >= _NAMES_FROM // 2
+        is_wide = self.window().width() >= _NAMES_FROM and self.viewport().width() >= _NAMES_FROM // 2
+        has_names = is_wide or (self._lines.has_characters and self.viewport().width() >= _CHARACTERS_FROM)
         if self.text_delegate.layouts.fit(
             self.viewport().width(), has_names=has_names, has_slots=self._lines.has_slots
         ):
@@ -433,7 +437,8 @@ class ScriptView(DraggingView):
         self.selectionModel().currentRowChanged.connect(lambda *_: self._emit_current())
         self.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
         self._lines.modelReset.connect(self._emit_current)
-        self._lines.first_verdict_arrived.connect(self._fit_rows)
+        for changed in (lines.rowsInserted, lines.modelReset, lines.first_verdict_arrived):
+            changed.connect(self._fit_rows)  # lines may have the first slot, character or verdict
         for gone in (self._lines.rowsRemoved, self._lines.layoutChanged):
             gone.connect(lambda *_: QTimer.singleShot(0, self, self._restore_selection))
 

@@ -16,8 +16,9 @@ _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84},
     {Column.NUMBER: 40, Column.STATE: 124},
 )
-# Shown if a line uses them and the other columns leave space.
-_OPTIONAL_WIDTHS = {Column.CHARACTER: 100, Column.FILE_NAME: 120, Column.NOTE: 140}
+# Shown if a line uses them: the first two before all others, the rest if the other columns leave space.
+_IMPORTANT_WIDTHS = {Column.CHARACTER: 100, Column.START: 72}
+_OPTIONAL_WIDTHS = {Column.SLOT: 60, Column.FILE_NAME: 120, Column.NOTE: 140}
 _MIN_TEXT_LETTERS = 32
 _VERDICT_WIDTH = 112  # if any take was checked
 
@@ -35,6 +36,8 @@ class TableColumns:
         header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
         header.moveSection(header.visualIndex(Column.CHARACTER), header.visualIndex(Column.VOICE))
+        header.moveSection(header.visualIndex(Column.START), header.visualIndex(Column.CHARACTER))
+        header.moveSection(header.visualIndex(Column.SLOT), header.visualIndex(Column.START) + 1)
         header.moveSection(header.visualIndex(Column.VERDICT), header.visualIndex(Column.STATE) + 1)
 
     def show(self, *, is_table: bool) -> None:
@@ -50,12 +53,17 @@ class TableColumns:
     def fit(self) -> None:
         least = _MIN_TEXT_LETTERS * self._view.fontMetrics().averageCharWidth()
         room = self._view.viewport().width() - least
-        verdict = {Column.VERDICT: _VERDICT_WIDTH} if self._lines.has_verdicts else {}
-        room -= sum(verdict.values())
-        widths = verdict | dict(next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1]))
-        for column in self._used_columns():
-            if sum(widths.values()) - sum(verdict.values()) + _OPTIONAL_WIDTHS[column] <= room:
-                widths[column] = _OPTIONAL_WIDTHS[column]
+        used = self._used_columns()
+        first = {Column.VERDICT: _VERDICT_WIDTH} if self._lines.has_verdicts else {}
+        first |= {column: width for column, width in _IMPORTANT_WIDTHS.items() if column in used}
+        room -= sum(first.values())
+        others = next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1])
+        room -= sum(others.values())
+        widths = first | others
+        for column, width in _OPTIONAL_WIDTHS.items():
+            if column in used and width <= room:
+                widths[column] = width
+                room -= width
         if widths == self._widths:
             return
         self._widths = widths
@@ -64,11 +72,13 @@ class TableColumns:
             if column in widths:
                 self._view.setColumnWidth(column, widths[column])
 
-    def _used_columns(self) -> list[Column]:
+    def _used_columns(self) -> frozenset[Column]:
         lines = self._lines.script.lines
         uses = {
-            Column.CHARACTER: any(line.character for line in lines),
+            Column.CHARACTER: self._lines.has_characters,
+            Column.START: self._lines.has_slots,
+            Column.SLOT: self._lines.has_slots,
             Column.FILE_NAME: any(line.file_name for line in lines),
             Column.NOTE: any(line.note for line in lines),
         }
-        return [column for column, is_used in uses.items() if is_used]
+        return frozenset(column for column, is_used in uses.items() if is_used)
