@@ -180,6 +180,18 @@
         <translation>从此处播放</translation>
     </message>
     <message>
+        <source>Play all lines from here, or those that the filter shows</source>
+        <translation>从这里开始播放所有行，或筛选出的行</translation>
+    </message>
+    <message>
+        <source>Play lines of this character</source>
+        <translation>播放该角色的所有行</translation>
+    </message>
+    <message>
+        <source>Play all lines of the current line&apos;s character</source>
+        <translation>播放当前行角色的全部台词</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -290,10 +302,6 @@
     <message>
         <source>Cancel all</source>
         <translation>全部取消</translation>
-    </message>
-    <message>
-        <source>Play all lines from here, including those still being generated</source>
-        <translation>连续播放各行，包括正在生成的行</translation>
     </message>
     <message>
         <source>Keep take</source>
@@ -3874,10 +3882,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>“{address}” is not the address of a server.</source>
         <translation>“{address}”不是有效的服务器地址。</translation>
-    </message>
-    <message>
-        <source>“{final}” has no vowel.</source>
-        <translation>“{final}”没有元音。</translation>
     </message>
     <message>
         <source>“{syllable}” has no vowel.</source>
@@ -11273,6 +11277,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>This line has not been spoken yet. Press Ctrl+Enter to speak it.</source>
         <translation>此行尚未合成，按 Ctrl+Enter 朗读。</translation>
+    </message>
+    <message>
+        <source>This line has no character.</source>
+        <translation>这一行没有角色。</translation>
     </message>
     <message>
         <source>Queue cleared.</source>

@@ -217,6 +217,7 @@ class MainWindow(QMainWindow):
         # playback
         actions["play.toggle"].triggered.connect(self.transport.toggle)
         actions["play.from_here"].triggered.connect(self.transport.play_from_here)
+        actions["play.character"].triggered.connect(self.transport.play_character)
         actions["play.stop"].triggered.connect(self.transport.stop)
         actions["play.previous_line"].triggered.connect(lambda: self.transport.step_line(-1))
         actions["play.next_line"].triggered.connect(lambda: self.transport.step_line(1))

@@ -38,6 +38,7 @@ class ScriptPlayer(QObject):
         self._queue = queue
         self._transport = transport
         self._line_id: str | None = None
+        self._only: frozenset[str] | None = None  # ids of the lines to play, or None for all
         self._is_waiting = False
         # The running job whose audio is played. It may be retried if the worker ends or runs out of memory.
         self._job: SynthesisJob | None = None
@@ -51,8 +52,10 @@ class ScriptPlayer(QObject):
     def is_active(self) -> bool:
         return self._line_id is not None
 
-    def start(self, line_id: str) -> None:
+    def start(self, line_id: str, *, only: frozenset[str] | None = None) -> None:
+        """Play from ``line_id`` on: all lines, or ``only`` these."""
         self.stop()
+        self._only = only
         self._play_line(line_id)
 
     def continue_after(self, line_id: str) -> None:
@@ -133,9 +136,10 @@ class ScriptPlayer(QObject):
         self._pause.start(round(1000 * pause))
 
     def _next(self) -> None:
-        lines = self._editor.project.lines
         index = self._editor.script.index_of.get(self._line_id or "")
-        if index is None or index + 1 >= len(lines):
+        below = () if index is None else self._editor.project.lines[index + 1 :]
+        line = next((line for line in below if self._only is None or line.id in self._only), None)
+        if line is None:
             self.stop()
         else:
-            self._play_line(lines[index + 1].id)
+            self._play_line(line.id)

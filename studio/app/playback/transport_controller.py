@@ -19,6 +19,7 @@ from studio.audio.edits import AudioEdits
 from studio.audio.streaming_audio import StreamingAudio
 from studio.project.text_places import TextPlaces
 from studio.take_checks.records import WordTime
+from studio.voices.voice import name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,18 @@ class TransportController(QObject):
         self._session.playback.stop_and_cancel()
         line = self._script.current_line
         if line is not None:
-            self._session.playback.script_player.start(line.id)
+            self._session.playback.script_player.start(line.id, only=self._script.view.hidden_rows.shown)
+
+    def play_character(self) -> None:
+        """Play all lines of the current line's character, from the first one."""
+        line = self._script.current_line
+        if line is None or not line.character:
+            self.status_message.emit(self.tr("This line has no character."))
+            return
+        self._session.playback.stop_and_cancel()
+        key = name_key(line.character)
+        ids = [each.id for each in self._session.editor.script.lines if name_key(each.character or "") == key]
+        self._session.playback.script_player.start(ids[0], only=frozenset(ids))
 
     def stop(self) -> None:
         """Stop playback; if nothing is playing, clear the queue."""

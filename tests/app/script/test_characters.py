@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from window_bench import Bench
@@ -64,3 +65,22 @@ def test_a_wide_table_shows_slots_and_files_too(film: Bench) -> None:
     view = film.window.script.view
     film.until(lambda: not view.isColumnHidden(Column.FILE_NAME))
     assert not view.isColumnHidden(Column.SLOT)
+
+
+@pytest.mark.slow
+def test_all_lines_of_a_character_are_played_and_those_of_a_filter(film: Bench) -> None:
+    for line in range(4):
+        film.add_take(np.zeros(2_400, np.float32), line=line)
+    film.session.editor.push(EditLines({"three": {"character": "MIRA"}}), "Edit")
+    heard: list[str] = []
+    player, script = film.session.playback.script_player, film.window.script
+    film.session.playback.player.started.connect(lambda playing: heard.append(playing.line_id))
+    script.view.go_to("three")
+    film.trigger("play.character")
+    film.until(lambda: heard and not player.is_active)
+    assert heard == ["one", "three"]
+    script.view.hidden_rows.filter(frozenset(["one", "two"]))
+    script.view.go_to("one")
+    film.trigger("play.from_here")
+    film.until(lambda: len(heard) > 2 and not player.is_active)
+    assert heard[2:] == ["one", "two"]
