@@ -18,6 +18,7 @@ from set_up.environment import Environment, Stamp
 from set_up.failure import SetUpFailed
 from set_up.libraries import AptGet, provide_libraries, provide_test_programs, require_venv
 from set_up.machine import Machine, require_supported
+from set_up.onnx_build import FOR_PROCESSORS, onnx_build, with_build
 from set_up.pip import Pip
 from set_up.progress import Progress
 from set_up.torch_build import TorchSource, limitation, torch_sources
@@ -35,13 +36,15 @@ def wanted_stamp(checkout: Path, environment: Environment, machine: Machine, ext
     project = _project(checkout)
     # Only the parts that affect the installation: a changed lint rule must not cause a set-up.
     relevant = {"build-system": project.get("build-system"), "project": project["project"]}
+    build = onnx_build(machine)
+    runtime = "" if build == FOR_PROCESSORS else f"; {build}"
     driver = "none" if machine.driver is None else f"nvidia {machine.driver.major or 'of unknown version'}"
     if machine.driver is not None and machine.driver.is_before_turing:
         driver += " of GPUs before Turing"
     return Stamp(
         # Programs in an environment contain its absolute path, so a moved checkout needs a new one.
         foundation=f"{checkout} in {environment.folder}; Python {machine.python}; {machine.system} "
-        f"{machine.architecture}; driver {driver}; {_torch_requirement(checkout)}",
+        f"{machine.architecture}; driver {driver}; {_torch_requirement(checkout)}{runtime}",
         requirements=hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest(),
         extras=extras,
     )
@@ -97,12 +100,26 @@ class Installer:
         if not environment.has("torch"):
             self._install_torch(pip, environment.folder)
         with self._progress.stage("Installing Timbre Studio and its packages"):
-            pip.install("--editable", f"{self._checkout}[{','.join(sorted(wanted.extras))}]")
+            self._install_program(environment, pip, sorted(wanted.extras))
         provide_libraries(self._machine, self._apt_get, self._progress)
         if "dev" in wanted.extras:
             provide_test_programs(self._machine, self._apt_get)
         environment.finish(wanted)
         self._progress.note("Timbre Studio is ready.")
+
+    def _install_program(self, environment: Environment, pip: Pip, extras: list[str]) -> None:
+        build = onnx_build(self._machine)
+        if build != FOR_PROCESSORS:
+            if environment.has(FOR_PROCESSORS):  # uninstalling one build breaks the other
+                pip.remove(FOR_PROCESSORS, build)
+            try:
+                pip.install(*with_build(_requirements(self._checkout, extras), build))
+            except SetUpFailed as failure:
+                self._progress.note(f"  {build} is not available ({failure.message}); using {FOR_PROCESSORS}")
+            else:
+                pip.install("--no-deps", "--editable", str(self._checkout))
+                return
+        pip.install("--editable", f"{self._checkout}[{','.join(extras)}]")
 
     def _needs_new(self, environment: Environment, wanted: Stamp) -> bool:
         if environment.was_interrupted:
@@ -157,8 +174,13 @@ def _require_disk_space(folder: Path, source: TorchSource) -> None:
 
 def _torch_requirement(checkout: Path) -> str:
     """The requirement as declared by the project."""
-    requirements: list[str] = _project(checkout)["project"]["dependencies"]
-    return next(line for line in requirements if re.match(r"torch\b", line))
+    return next(line for line in _requirements(checkout, []) if re.match(r"torch\b", line))
+
+
+def _requirements(checkout: Path, extras: list[str]) -> list[str]:
+    """The requirements that pip would read from the project."""
+    project = _project(checkout)["project"]
+    return [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
 
 
 def _project(checkout: Path) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from set_up.environment import Environment
 from set_up.failure import SetUpFailed
 from set_up.install import Installer, find_environment, wanted_stamp
 from set_up.machine import Machine
+from set_up.onnx_build import FOR_PROCESSORS, onnx_build
 from set_up.progress import Progress
-from set_up.torch_build import runs_tensorrt
 
 SET_UP_FAILED = 20
 _INTERRUPTED = 130
@@ -45,7 +45,8 @@ def launch(arguments: list[str]) -> int:
 
 
 def _extras_for(machine: Machine) -> frozenset[str]:
-    return _PROGRAM_EXTRAS | _GPU_EXTRAS if runs_tensorrt(machine) else _PROGRAM_EXTRAS
+    """TensorRT is installed with the GPU build of ONNX Runtime: both need the same driver."""
+    return _PROGRAM_EXTRAS if onnx_build(machine) == FOR_PROCESSORS else _PROGRAM_EXTRAS | _GPU_EXTRAS
 
 
 def _become(environment: Environment, arguments: list[str]) -> int:

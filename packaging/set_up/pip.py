@@ -34,6 +34,10 @@ class Pip:
     def install(self, *what: str) -> None:
         self._run("install", "--prefer-binary", "--progress-bar", "off", *what)
 
+    def remove(self, *packages: str) -> None:
+        """Uninstall ``packages``; missing ones are ignored."""
+        self._run("uninstall", "--yes", *packages)
+
     def _run(self, *arguments: str) -> None:
         process = subprocess.Popen(
             [*self._command, *arguments],

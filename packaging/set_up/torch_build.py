@@ -20,7 +20,6 @@ CUDA_ON_PYPI = 13
 # The oldest driver for each CUDA generation (NVIDIA, CUDA compatibility, "minor version compatibility").
 _OLDEST_DRIVER_OF_CUDA = {12: 525, 13: 580}
 _INDEX_OF_CUDA = {12: f"{_PYTORCH_INDEX}cu126", 13: f"{_PYTORCH_INDEX}cu130"}
-_TENSORRT_SYSTEMS = {("Linux", "x86_64"), ("Windows", "AMD64")}
 _CPU_BYTES = 2_500_000_000  # with all dependencies; an environment for tests takes 1.7 GB
 _CUDA_BYTES = 7_000_000_000
 
@@ -61,12 +60,6 @@ def drives(driver: NvidiaDriver, cuda: int) -> bool:
     return driver.major is None or driver.major >= _OLDEST_DRIVER_OF_CUDA[cuda]
 
 
-def runs_tensorrt(machine: Machine) -> bool:
-    """Return whether TensorRT for desktop GPUs has packages for this computer and runs with its driver."""
-    is_made = (machine.system, machine.architecture) in _TENSORRT_SYSTEMS
-    return is_made and machine.driver is not None and drives(machine.driver, CUDA_ON_PYPI)
-
-
 def limitation(machine: Machine) -> str | None:
     """Return what the driver or the GPUs prevent, and what to do; None if nothing is."""
     driver, wanted = machine.driver, _OLDEST_DRIVER_OF_CUDA[CUDA_ON_PYPI]
@@ -74,13 +67,13 @@ def limitation(machine: Machine) -> str | None:
         return None
     if driver.is_before_turing:
         return (
-            "The NVIDIA GPU is older than Turing: PyTorch for CUDA 12 is installed, without TensorRT, which does not "
-            "support it."
+            "The NVIDIA GPU is older than Turing: PyTorch for CUDA 12 is installed, without TensorRT and ONNX Runtime "
+            "for GPUs, which do not support it."
         )
     remedy = f"Update it to {wanted} or later and start again; this needs no other step."
     if not drives(driver, min(_OLDEST_DRIVER_OF_CUDA)):
         return f"The NVIDIA driver {driver.major} is too old for PyTorch, so the CPU is used. {remedy}"
     return (
         f"The NVIDIA driver {driver.major} does not run CUDA {CUDA_ON_PYPI}. PyTorch for CUDA 12 is installed, which does "
-        f"not support the RTX 50 series; TensorRT is left out. {remedy}"
+        f"not support the RTX 50 series; TensorRT and ONNX Runtime for GPUs are left out. {remedy}"
     )

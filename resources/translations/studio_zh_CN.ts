@@ -1439,6 +1439,14 @@ Import a script with names, such as a table with a character column or a dialogu
 <context>
     <name>Engines</name>
     <message>
+        <source>Speech tokenizer</source>
+        <translation>语音分词器</translation>
+    </message>
+    <message>
+        <source>Speaker encoder</source>
+        <translation>说话人编码器</translation>
+    </message>
+    <message>
         <source>Language model</source>
         <translation>语言模型</translation>
     </message>
@@ -1585,6 +1593,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Testing in another window</source>
         <translation>正在其他窗口中测试</translation>
+    </message>
+    <message>
+        <source>content of a new voice, once</source>
+        <translation>提取新音色的语音内容，仅一次</translation>
+    </message>
+    <message>
+        <source>timbre of a new voice, once</source>
+        <translation>提取新音色的音色特征，仅一次</translation>
     </message>
     <message>
         <source>text to speech tokens</source>
@@ -1962,6 +1978,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Install it again: pip install --force-reinstall, or uv tool install --reinstall.</source>
         <translation>请运行 pip install --force-reinstall 或 uv tool install --reinstall 重新安装。</translation>
+    </message>
+    <message>
+        <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
+        <translation>请安装 onnxruntime-gpu 及其对应版本的 CUDA 和 cuDNN，或选择其他引擎。</translation>
     </message>
     <message>
         <source>Install the program again.</source>
@@ -3212,6 +3232,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
+        <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
+        <translation>未安装 onnxruntime-gpu（先运行 pip uninstall -y onnxruntime，再运行 pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;）</translation>
+    </message>
+    <message>
         <source>permission denied</source>
         <translation>没有权限</translation>
     </message>
@@ -3278,10 +3302,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Podcast: one MP3, -16 LUFS</source>
         <translation>播客：单个 MP3，-16 LUFS</translation>
-    </message>
-    <message>
-        <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install onnxruntime.</source>
-        <translation>请先卸载两者（pip uninstall onnxruntime onnxruntime-gpu），再安装 onnxruntime。</translation>
     </message>
     <message>
         <source>The token in {path} is shorter than {number} characters.</source>
@@ -3668,6 +3688,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{gpu}；已安装的 PyTorch 不支持 {name}</translation>
     </message>
     <message>
+        <source>{gpu}; too old for TensorRT and ONNX Runtime on the GPU</source>
+        <translation>{gpu}；版本过旧，无法在 GPU 上使用 TensorRT 和 ONNX Runtime</translation>
+    </message>
+    <message>
         <source>{host} does not accept the token.</source>
         <translation>{host} 不接受此令牌。</translation>
     </message>
@@ -3746,6 +3770,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
         <translation>已安装 {library}，但无法加载其库文件</translation>
+    </message>
+    <message>
+        <source>{library} is not installed</source>
+        <translation>未安装 {library}</translation>
     </message>
     <message>
         <source>{library} is not installed (pip install &apos;timbre-studio[{extra}]&apos;)</source>
@@ -4840,6 +4868,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>目前内存不足，无法使用 {engine}</translation>
     </message>
     <message>
+        <source>only {agreement:.1%} of its tokens match, fewer than {limit:.0%}</source>
+        <translation>仅 {agreement:.1%} 的 token 一致，低于 {limit:.0%}</translation>
+    </message>
+    <message>
         <source>the build was interrupted: the program was killed, or the computer was turned off</source>
         <translation>构建中断：程序被强制结束，或电脑已关机</translation>
     </message>
@@ -5186,6 +5218,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Record at 16 kHz or more; telephone quality is not enough.</source>
         <translation>请以 16 kHz 或更高的采样率录音，电话音质不够。</translation>
+    </message>
+    <message>
+        <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
+        <translation>请先运行 pip uninstall onnxruntime onnxruntime-gpu 卸载两者，再安装其中之一：有 NVIDIA 显卡则安装 onnxruntime-gpu，否则安装 onnxruntime。</translation>
     </message>
     <message>
         <source>Remove only added voices.</source>
@@ -5868,6 +5904,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>模型文件不完整、已损坏，或类型与文件名不符。</translation>
     </message>
     <message>
+        <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or have the wrong version.</source>
+        <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
+    </message>
+    <message>
         <source>{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}</source>
         <translation>{good} 个已验证，{refused} 个未通过，{failed} 个失败；已用 {used}，上限 {limit}</translation>
     </message>
@@ -6050,10 +6090,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use a recording of this speaker alone: everything else is cloned too.</source>
         <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
-    </message>
-    <message>
-        <source>{gpu}; too old for TensorRT</source>
-        <translation>{gpu}；驱动过旧，无法使用 TensorRT</translation>
     </message>
     <message>
         <source>{host} sends audio that is not 16-bit mono.</source>

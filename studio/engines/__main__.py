@@ -23,6 +23,8 @@ from studio.messages import printable
 from studio.model.checkpoint import open_checkpoint
 
 _TITLES = {
+    Stage.SPEECH_TOKENIZER: "speech tokenizer",
+    Stage.SPEAKER_ENCODER: "speaker encoder",
     Stage.SPEECH_LM: "language model",
     Stage.FLOW: "flow",
     Stage.VOCODER: "vocoder",

@@ -23,7 +23,7 @@ from studio.engines.stage import Device, Stage
 from studio.messages import Message
 from studio.model.checkpoint import Checkpoint, sampled_digest
 from studio.model.config import Precision
-from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
+from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 
 # The first candidate of a stage is its reference, plain float32. The others are in display order.
 MODULES = (
@@ -49,6 +49,10 @@ class EngineTarget:
     def weight_path(self, stage: Stage) -> Path:
         """Return the file of the model folder that contains the weights of ``stage``."""
         match stage:
+            case Stage.SPEECH_TOKENIZER:
+                return self.checkpoint.folder / self.checkpoint.generation.speech_tokenizer_file
+            case Stage.SPEAKER_ENCODER:
+                return self.checkpoint.folder / "campplus.onnx"
             case Stage.SPEECH_LM:
                 return self.checkpoint.speech_lm_path(self.variant)
             case Stage.FLOW:
@@ -114,7 +118,7 @@ class BuildJob(ABC):
         return lambda done, total: self.report(phase, done, total)
 
 
-AnyStage = SpeechLM | FlowDecoder | Vocoder
+AnyStage = SpeechTokenizer | SpeakerEncoder | SpeechLM | FlowDecoder | Vocoder
 """The type that ``open`` returns: the protocol of the candidate's ``Stage``."""
 
 

@@ -29,7 +29,9 @@ from studio.model.stages import (
     FlowDecoder,
     FlowPrompt,
     FlowPromptState,
+    SpeakerEncoder,
     SpeechLM,
+    SpeechTokenizer,
     SpeechTokenRequest,
     TokenSampler,
     Vocoder,
@@ -54,7 +56,10 @@ class ReferenceIO:
     """All arrays of the recording.
 
     Attributes:
+        log_mel: Input of the speech tokenizer, (128, frames).
+        fbank: Input of the speaker encoder, (frames, 80).
         clip_mel: Mel of the clip, (frames, 80).
+        clip_seconds: Duration of the clip, (1,).
         speech_tokens: Tokens of the line that float32 sampled, (N,).
         scores: Scores of the first n of these tokens, (n, rows).
         mel: Mel of the line from streaming, (80, frames).
@@ -62,9 +67,12 @@ class ReferenceIO:
         samples: Samples of the line from streaming ``mel``.
     """
 
+    log_mel: FloatArray = field(repr=False)
+    fbank: FloatArray = field(repr=False)
     clip_tokens: Integers = field(repr=False)
     embedding: FloatArray = field(repr=False)
     clip_mel: FloatArray = field(repr=False)
+    clip_seconds: FloatArray
     text_tokens: Integers = field(repr=False)
     prompt_text_tokens: Integers = field(repr=False)
     speech_tokens: Integers = field(repr=False)
@@ -120,12 +128,14 @@ def record_reference(
 
     clip = read_audio(paths.resources() / "voices" / _CLIP)
     at_16k = clip.resampled(_TOKENIZER_RATE)
+    log_mel, fbank = whisper_log_mel(at_16k), kaldi_fbank(at_16k)
     clip_mel = prompt_mel(clip.resampled(checkpoint.prompt_mel.sample_rate), checkpoint.prompt_mel)
-    clip_tokens = checkpoint.load_speech_tokenizer(target.device.num_threads).tokenize(whisper_log_mel(at_16k))
+    tokenizer = cast("SpeechTokenizer", opened(Stage.SPEECH_TOKENIZER))
+    clip_tokens = tokenizer.tokenize(log_mel)
     num_tokens = min(len(clip_tokens), checkpoint.generation.tokens_of_frames(len(clip_mel)))
     num_frames = checkpoint.generation.frames_of_tokens(num_tokens)
-    embedding = checkpoint.load_speaker_encoder(target.device.num_threads).embed(kaldi_fbank(at_16k))
-    prompt = FlowPrompt(clip_tokens[:num_tokens], np.ascontiguousarray(clip_mel[:num_frames]), embedding)
+    embedder = cast("SpeakerEncoder", opened(Stage.SPEAKER_ENCODER))
+    prompt = FlowPrompt(clip_tokens[:num_tokens], np.ascontiguousarray(clip_mel[:num_frames]), embedder.embed(fbank))
 
     text = checkpoint.load_text_tokenizer()
     form = checkpoint.generation.text
@@ -147,9 +157,12 @@ def record_reference(
     vocoder = cast("Vocoder", opened(Stage.VOCODER))
     samples = torch.cat(list(streamed_samples(vocoder, mel)))
     return ReferenceIO(
+        log_mel=log_mel,
+        fbank=fbank,
         clip_tokens=np.array(prompt.speech_tokens, np.int64),
         embedding=prompt.embedding,
         clip_mel=prompt.mel,
+        clip_seconds=np.array([clip.seconds], np.float32),
         text_tokens=np.array(request.text_tokens, np.int64),
         prompt_text_tokens=np.array(request.prompt_text_tokens, np.int64),
         speech_tokens=np.array(tokens, np.int64),

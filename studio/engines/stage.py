@@ -11,12 +11,12 @@ from studio.model.device_kind import DeviceKind
 class Stage(Enum):
     """A part of a model that one engine runs; the protocols are in ``studio/model/stages.py``.
 
-    The networks that read a new voice are not stages: ONNX Runtime runs them on the CPU.
-
     Decision: the flow's encoder, estimator and solver are one stage. Reason: they share caches and the chunk grid,
     and ``FlowDecoder`` is the protocol the pipeline uses. An engine may still run each with another library.
     """
 
+    SPEECH_TOKENIZER = "speech-tokenizer"
+    SPEAKER_ENCODER = "speaker-encoder"
     SPEECH_LM = "speech-lm"
     FLOW = "flow"
     VOCODER = "vocoder"

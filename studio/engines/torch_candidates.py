@@ -10,6 +10,7 @@ from typing import ClassVar
 import torch
 
 from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineTarget, Unusable
+from studio.engines.onnx.candidates import FolderNetwork
 from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.messages import message
@@ -89,6 +90,8 @@ class TorchCandidate(EngineBackend):
 
 # The reference for each stage comes first.
 CANDIDATES: tuple[EngineBackend, ...] = (
+    FolderNetwork(Stage.SPEECH_TOKENIZER),
+    FolderNetwork(Stage.SPEAKER_ENCODER),
     TorchCandidate(Stage.SPEECH_LM),
     TorchCandidate(Stage.SPEECH_LM, Precision.INT8),
     TorchCandidate(Stage.SPEECH_LM, Precision.INT4),

@@ -29,7 +29,7 @@ from studio.model.config import Precision
 from studio.model.measurements import Timing, Verification, compare
 from studio.model.mel_distance import mel_distance_db
 from studio.model.speech_lm import RepetitionAwareSampler
-from studio.model.stages import FloatArray, FlowDecoder, SpeechLM, Vocoder
+from studio.model.stages import FloatArray, FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 from studio.voices.features import prompt_mel
 
 
@@ -69,6 +69,44 @@ class StageBenchmark(ABC):
     def audio_seconds(self) -> float:
         """Seconds of speech that ``work`` produces."""
         return self.checkpoint.generation.seconds_of_tokens(len(self.reference_io.speech_tokens))
+
+
+class ClipBenchmark(StageBenchmark):
+    """Benchmark of a stage that reads the clip in one call."""
+
+    @abstractmethod
+    def run(self, engine: Any) -> Any:
+        """Return the output for the clip."""
+
+    def work(self, engine: Any) -> Callable[[], Iterator[object]]:
+        return lambda: iter((self.run(engine),))
+
+    @property
+    def audio_seconds(self) -> float:
+        return float(self.reference_io.clip_seconds[0])
+
+
+class SpeechTokenizerTrial(ClipBenchmark):
+    stage = Stage.SPEECH_TOKENIZER
+
+    def run(self, engine: SpeechTokenizer) -> tuple[int, ...]:
+        return engine.tokenize(self.reference_io.log_mel)
+
+    def compare(self, engine: SpeechTokenizer) -> Verification:
+        wanted = as_tokens(self.reference_io.clip_tokens)
+        found = self.run(engine)[: len(wanted)]
+        same = sum(ours == theirs for ours, theirs in zip(wanted, found, strict=False))
+        return Verification(True, 0.0, 0.0, len(found), agreement=same / max(1, len(wanted)))
+
+
+class SpeakerEncoderTrial(ClipBenchmark):
+    stage = Stage.SPEAKER_ENCODER
+
+    def run(self, engine: SpeakerEncoder) -> FloatArray:
+        return engine.embed(self.reference_io.fbank)
+
+    def compare(self, engine: SpeakerEncoder) -> Verification:
+        return compare(self.reference_io.embedding, np.asarray(self.run(engine)))
 
 
 class SpeechLMTrial(StageBenchmark):
@@ -154,7 +192,9 @@ class VocoderTrial(StageBenchmark):
         return prompt_mel(waveform.resampled(settings.sample_rate), settings).T
 
 
-TRIALS: dict[Stage, type[StageBenchmark]] = {trial.stage: trial for trial in (SpeechLMTrial, FlowTrial, VocoderTrial)}
+TRIALS: dict[Stage, type[StageBenchmark]] = {
+    trial.stage: trial for trial in (SpeechTokenizerTrial, SpeakerEncoderTrial, SpeechLMTrial, FlowTrial, VocoderTrial)
+}
 
 
 def time_interleaved(

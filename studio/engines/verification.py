@@ -22,6 +22,8 @@ def _rejection(stage: Stage, precision: Precision, found: Verification) -> Messa
         return message("it produces values that are not finite")
     limits = LIMITS[precision]
     max_error = {
+        Stage.SPEECH_TOKENIZER: math.inf,
+        Stage.SPEAKER_ENCODER: limits.embedding_error,
         Stage.SPEECH_LM: limits.score_error,
         Stage.FLOW: limits.mel_error,
         Stage.VOCODER: MAX_SAMPLE_ERROR if precision is Precision.FLOAT32 else math.inf,
@@ -37,5 +39,11 @@ def _rejection(stage: Stage, precision: Precision, found: Verification) -> Messa
             "its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB",
             distance=found.mel_distance_db,
             limit=limits.mel_distance_db,
+        )
+    if stage is Stage.SPEECH_TOKENIZER and (found.agreement or 0.0) < limits.min_agreement:
+        return message(
+            "only {agreement:.1%} of its tokens match, fewer than {limit:.0%}",
+            agreement=found.agreement or 0.0,
+            limit=limits.min_agreement,
         )
     return None

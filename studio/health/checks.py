@@ -64,6 +64,7 @@ _LIBRARIES = (
     "num2words",
 )
 _ACCELERATORS = (
+    "onnxruntime-gpu",
     "tensorrt",
     "tensorrt-cu13-bindings",
     "tensorrt-rtx-cu13-libs",
@@ -195,7 +196,7 @@ def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
         return Check(
             subject,
             CheckVerdict.LIMITED,
-            message("{gpu}; too old for TensorRT", gpu=found),
+            message("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
             message("Update the NVIDIA driver to 580 or later. {then}", then=gpu_torch_hint()),
         )
     return Check(subject, CheckVerdict.FINE, found)
@@ -211,15 +212,18 @@ def check_libraries() -> Check:
 def check_accelerators() -> Check:
     """Check the optional accelerators. The two builds of ONNX Runtime overwrite each other, because they share a folder."""
     subject, found = message("accelerators"), library_versions(_ACCELERATORS)
+    if not found:
+        return Check(subject, CheckVerdict.FINE, message("none installed"))
     if _version("onnxruntime") and _version("onnxruntime-gpu"):
         return Check(
             subject,
             CheckVerdict.LIMITED,
             message("onnxruntime and onnxruntime-gpu are both installed and overwrite each other"),
-            message("Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install onnxruntime."),
+            message(
+                "Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one:"
+                " onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime."
+            ),
         )
-    if not found:
-        return Check(subject, CheckVerdict.FINE, message("none installed"))
     return Check(subject, CheckVerdict.FINE, message("{versions}", versions=found))
 
 

@@ -13,7 +13,7 @@ from studio.health.log_file import recent_errors
 from studio.health.redaction import without_facts
 from studio.system.installation import origin_text
 
-_LIBRARIES = ("torch", "onnxruntime", "PySide6-Essentials", "numpy")
+_LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "numpy")
 
 
 def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe_machine) -> str:

@@ -96,13 +96,13 @@ class Checkpoint:
             return TextTokenizer.whisper()
         return TextTokenizer.from_folder(self.folder / self.generation.text_folder, self.generation.text)
 
-    def load_speech_tokenizer(self, num_threads: int) -> SpeechTokenizer:
+    def load_speech_tokenizer(self, num_threads: int, *, cuda_index: int | None = None) -> SpeechTokenizer:
         path = self.folder / self.generation.speech_tokenizer_file
         code = SpeechCode(self.speech_lm.layout.num_speech_tokens, self.generation.token_rate)
-        return SpeechTokenizer(path, num_threads=num_threads, code=code)
+        return SpeechTokenizer(path, num_threads=num_threads, cuda_index=cuda_index, code=code)
 
-    def load_speaker_encoder(self, num_threads: int) -> SpeakerEncoder:
-        return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads)
+    def load_speaker_encoder(self, num_threads: int, *, cuda_index: int | None = None) -> SpeakerEncoder:
+        return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads, cuda_index=cuda_index)
 
     def weights_key(self, variant: str | None = None) -> str:
         """Return a key for the weights, which does not depend on the location of their folder.

@@ -28,6 +28,8 @@ class Limits:
             and in the worst step. They weigh the tokens that are likely, so they notice one damaged layer, whose error
             disappears among the scores of all tokens: the bundled model has 0.0007 in the worst step of 8 bits, and
             0.026 to 0.08 with 30 % of noise in one layer. Small random weights have up to 0.013.
+        embedding_error: Error of the speaker embedding.
+        min_agreement: Share of equal tokens of a speech tokenizer, whose code rounding can turn into a neighbouring one.
     """
 
     mel_error: float
@@ -35,6 +37,8 @@ class Limits:
     score_error: float
     divergence_nats: float
     worst_divergence_nats: float
+    embedding_error: float
+    min_agreement: float
 
 
 _EIGHT_BITS = Limits(
@@ -43,10 +47,16 @@ _EIGHT_BITS = Limits(
     score_error=5e-2,
     divergence_nats=6e-3,
     worst_divergence_nats=2e-2,
+    embedding_error=5e-2,
+    min_agreement=0.95,
 )
-_SIXTEEN_BITS = replace(_EIGHT_BITS, mel_error=1e-2, mel_distance_db=0.8, score_error=3e-2)
+_SIXTEEN_BITS = replace(
+    _EIGHT_BITS, mel_error=1e-2, mel_distance_db=0.8, score_error=3e-2, embedding_error=2e-2, min_agreement=0.97
+)
 LIMITS = {
-    Precision.FLOAT32: replace(_EIGHT_BITS, mel_error=2e-3, mel_distance_db=0.2, score_error=1e-3),
+    Precision.FLOAT32: replace(
+        _EIGHT_BITS, mel_error=2e-3, mel_distance_db=0.2, score_error=1e-3, embedding_error=1e-3, min_agreement=0.99
+    ),
     Precision.FLOAT16: replace(_SIXTEEN_BITS, score_error=5e-3),
     Precision.BFLOAT16: _SIXTEEN_BITS,
     Precision.INT8: _EIGHT_BITS,

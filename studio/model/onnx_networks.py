@@ -47,13 +47,14 @@ _FRAMES_PER_SECOND = 100
 EMBEDDING_SIZE = 192
 _MAX_EXTRA_TOKENS = 2  # rounding at the end
 _INTEGER_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
-_PROVIDERS = ["CPUExecutionProvider"]
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 
-def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSession:
-    """Open a session for ``path`` on the CPU, without log output.
+def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = None) -> onnxruntime.InferenceSession:
+    """Open a session for ``path`` without log output, on the CPU or on the GPU ``cuda_index``.
 
-    If ``num_threads`` is None, it uses one thread per physical core. Raise ``MissingModelFile`` and ``DamagedModelFile``.
+    If ``num_threads`` is None, it uses one thread per physical core.
+    Raise ``MissingModelFile``, ``DamagedModelFile``, and ``UnsupportedPrecision`` if the GPU cannot be used.
     """
     if not path.is_file():
         raise MissingModelFile(
@@ -68,21 +69,30 @@ def open_onnx(path: Path, num_threads: int | None) -> onnxruntime.InferenceSessi
     # Prepacking would make a run 10 % faster, but loading slower by more than that.
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.disable_prepacking", "1")
-    return open_session(path, options, remedy=message("Download the model again."))
+    return open_session(path, options, cuda_index, remedy=message("Download the model again."))
 
 
-def open_session(path: Path, options: onnxruntime.SessionOptions, *, remedy: Message) -> onnxruntime.InferenceSession:
-    """Open ``path`` on the CPU. Raise ``DamagedModelFile`` with ``remedy``."""
+def open_session(
+    path: Path, options: onnxruntime.SessionOptions, cuda_index: int | None, *, remedy: Message
+) -> onnxruntime.InferenceSession:
+    """Open ``path`` on a GPU or the CPU. Raise ``DamagedModelFile`` with ``remedy``, and ``UnsupportedPrecision``."""
     options.log_severity_level = _FATAL_ONLY
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning slows down the other stages
     try:
-        # A fallback would print the error and open the damaged file again.
-        return onnxruntime.InferenceSession(str(path), options, providers=_PROVIDERS, enable_fallback=False)
+        session = onnxruntime.InferenceSession(
+            # Without a GPU, a fallback would print the error and open the damaged file again.
+            str(path),
+            options,
+            providers=providers(cuda_index),
+            enable_fallback=cuda_index is not None,
+        )
     except _LOAD_ERRORS as error:
         raise DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy=remedy, file=path.name
         ) from error
+    _require_provider(session, cuda_index)
+    return session
 
 
 def open_graph(
@@ -104,13 +114,35 @@ def open_graph(
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), values)
     try:
-        return onnxruntime.InferenceSession(model, options, providers=_PROVIDERS)
+        return onnxruntime.InferenceSession(model, options, providers=providers(None))
     except _LOAD_ERRORS as error:
         raise UnsupportedPrecision(
             "ONNX Runtime {version} does not support 8-bit and 4-bit weights.",
             remedy="Choose float32 or float16.",
             version=onnxruntime.__version__,
         ) from error
+
+
+def providers(cuda_index: int | None) -> list[str | tuple[str, dict[str, str]]]:
+    """Return the execution providers for a GPU, or for the CPU if ``cuda_index`` is None."""
+    if cuda_index is None:
+        return [_CPU]
+    # The default search tries all convolution algorithms for each new input size, which takes half a second for
+    # nearly every sentence (https://github.com/PaddlePaddle/PaddleX/pull/5057).
+    return [(_CUDA, {"device_id": str(cuda_index), "cudnn_conv_algo_search": "HEURISTIC"}), _CPU]
+
+
+def _require_provider(session: onnxruntime.InferenceSession, cuda_index: int | None) -> None:
+    """Raise ``UnsupportedPrecision`` if the session fell back to another device.
+
+    The list of available providers includes those whose libraries are missing, so only a session is reliable.
+    """
+    if session.get_providers()[0] != (_CPU if cuda_index is None else _CUDA):
+        raise UnsupportedPrecision(
+            "ONNX Runtime cannot use {device}: its CUDA libraries are missing or have the wrong version.",
+            remedy="Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.",
+            device=f"cuda:{cuda_index}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +173,14 @@ class _Network:
 
     _inputs: ClassVar[tuple[_Input, ...]]
 
-    def __init__(self, path: Path, *, num_threads: int | None = None) -> None:
+    def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
         """Open the network at ``path``. Raise the errors of ``open_onnx``, and ``DamagedModelFile`` for other inputs.
 
         Names of inputs differ between releases (specification D). Declared outputs are not checked, since converters
         record the sizes of their example input.
         """
         self._path = path
-        self._session = open_onnx(path, num_threads)
+        self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         declared = self._session.get_inputs()
         if len(declared) != len(self._inputs) or not all(map(_Input.fits, self._inputs, declared)):
             raise self._wrong_network()
@@ -191,10 +223,11 @@ class SpeechTokenizer(_Network):
         path: Path,
         *,
         num_threads: int | None = None,
+        cuda_index: int | None = None,
         code: SpeechCode | None = None,
     ) -> None:
         """``code`` is checked in each result, because tokenizers of all generations have equal inputs."""
-        super().__init__(path, num_threads=num_threads)
+        super().__init__(path, num_threads=num_threads, cuda_index=cuda_index)
         self._code = code
 
     def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:

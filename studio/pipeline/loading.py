@@ -29,7 +29,9 @@ from studio.model.options import SamplingOptions
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import (
     FlowDecoder,
+    SpeakerEncoder,
     SpeechLM,
+    SpeechTokenizer,
     SpeechTokenRequest,
     TokenSampler,
     Vocoder,
@@ -61,6 +63,9 @@ class StageOverrides:
     speech_lm: SpeechLM | None = None
     flow: FlowDecoder | None = None
     vocoder: Vocoder | None = None
+    # Called when the first new voice needs these stages.
+    open_speech_tokenizer: Callable[[], SpeechTokenizer | None] = lambda: None
+    open_speaker_encoder: Callable[[], SpeakerEncoder | None] = lambda: None
     # Descriptions of the stages, and names of their engines, by key of ``EngineDescription.stages``.
     words: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
@@ -111,7 +116,7 @@ def load_synthesizer(
     line_threads = 1 if options.device == "cpu" and is_small else num_threads
     may_compare = not (options.compares_later and is_small)
     configure_torch(line_threads)
-    frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads))
+    frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
     opener = StageOpener(checkpoint, options, frontend, control, may_compare=may_compare)
     deferred: Opened[SpeechLM] | None = None
     if not options.loads_speech_lm:
@@ -200,7 +205,7 @@ def compare_precisions(folder: Path, options: EngineOptions, control: RequestCon
     """
     checkpoint = open_checkpoint(folder)
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
-    frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads))
+    frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, StageOverrides()))
     opener = StageOpener(checkpoint, options, frontend, control)
     if options.speech_lm_precision == AUTO and options.loads_speech_lm:
         opener.speech_lm()
@@ -225,10 +230,10 @@ def _notes(reasons: list[str], options: EngineOptions, flow: FlowDecoder) -> tup
     return tuple(notes)
 
 
-def _load_frontend(checkpoint: Checkpoint, device: str, num_threads: int) -> Frontend:
+def _load_frontend(checkpoint: Checkpoint, device: str, num_threads: int, overrides: StageOverrides) -> Frontend:
     return Frontend(
-        speech_tokenizer=checkpoint.load_speech_tokenizer(num_threads),
-        speaker_encoder=checkpoint.load_speaker_encoder(num_threads),
+        speech_tokenizer=overrides.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
+        speaker_encoder=overrides.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
         mel=checkpoint.prompt_mel,
         generation=checkpoint.generation,
         chunk_tokens=checkpoint.flow.grid_tokens,

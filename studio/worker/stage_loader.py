@@ -21,7 +21,7 @@ from studio.pipeline.warm_up import RecordingStage
 
 _log = logging.getLogger(__name__)
 
-# Names of the stages in descriptions and reports.
+# Names of the stages in descriptions and reports, without the stages of the front end.
 STAGE_KEYS = {Stage.SPEECH_LM: "speech_lm", Stage.FLOW: "flow", Stage.VOCODER: "vocoder"}
 
 
@@ -46,7 +46,12 @@ class StageLoader:
                     self._deferred.add(stage)
             elif (found := self._manager.open_choice(stage)) is not None:
                 opened[stage] = found
-        return load_synthesizer(self._folder, self._options, StageOverrides(**_arguments(opened)), control)
+        overrides = StageOverrides(
+            **_arguments(opened),
+            open_speech_tokenizer=lambda: self._open_frontend(Stage.SPEECH_TOKENIZER),
+            open_speaker_encoder=lambda: self._open_frontend(Stage.SPEAKER_ENCODER),
+        )
+        return load_synthesizer(self._folder, self._options, overrides, control)
 
     def open_deferred(self, is_wanted: Callable[[], bool]) -> None:
         """Open the engines that ``load_synthesizer`` has skipped, for ``install``."""
@@ -101,6 +106,12 @@ class StageLoader:
                     record()
         except RuntimeError:  # torch's errors, such as out of memory
             _log.exception("recording failed; lines record what they need")
+
+    def _open_frontend(self, stage: Stage) -> Any:
+        """Open a front-end stage when the first new voice needs it. None selects plain PyTorch."""
+        is_wanted = self._options.engines != "plain" and self._manager.store.has_manifests()
+        found = self._manager.open_choice(stage) if is_wanted else None
+        return None if found is None else found.engine
 
     def _replaceable(self) -> tuple[Stage, ...]:
         """Return the stages for which the options request no specific engine."""

@@ -180,7 +180,7 @@ def test_a_gpu_that_pytorch_cannot_use_is_reported(timbre: Terminal, monkeypatch
             (8, 6),
             "550.54",
             True,
-            "; too old for TensorRT",
+            "; too old for TensorRT and ONNX Runtime on the GPU",
             "Update the NVIDIA driver to 580",
         ),
         ((6, 1), "550.54", True, "NVIDIA card, 8.0 GB of memory, driver 550.54", ""),

@@ -42,7 +42,7 @@ def engines(*words: str, candidates: str = "ONE_BUILT") -> int:
 def test_list_before_any_trial(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("list") == 0
     shown = capsys.readouterr().out
-    assert "vocoder  fake float32   not measured" in shown
+    assert "speaker encoder  fake float32   not measured" in shown
     assert "2 not tested yet: run `timbre engines build`." in shown
 
 
@@ -56,7 +56,7 @@ def test_untried_language_model_shows_no_precision(cache: Path, capsys: pytest.C
 def test_build_list_why_and_clear(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("build") == 0
     reported = capsys.readouterr()
-    assert "2 of 2: vocoder, built: writing" in reported.err
+    assert "2 of 2: speaker-encoder, built: writing" in reported.err
     assert "6 kB" in reported.out
     assert engines("why") == 0
     assert "not fake float32: it is slower:" in capsys.readouterr().out
@@ -72,7 +72,7 @@ def test_build_list_why_and_clear(cache: Path, capsys: pytest.CaptureFixture[str
 def test_why_lists_each_failure(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     engines("build", candidates="BAD")
     capsys.readouterr()
-    engines("why", "--stage", "vocoder", candidates="BAD")
+    engines("why", "--stage", "speaker-encoder", candidates="BAD")
     shown = capsys.readouterr().out
     for words in ("not finite", "from float32 by 10.00%", "The plan cannot be built", "is not installed"):
         assert words in shown

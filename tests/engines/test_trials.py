@@ -68,8 +68,11 @@ def test_mel_distance_ignores_loudness() -> None:
         (Stage.FLOW, Precision.INT8, Verification(False, 0.0, 0.0, 1, mel_distance_db=0.0), False),
         (Stage.VOCODER, Precision.FLOAT16, Verification(True, 0.5, 1.0, 1, mel_distance_db=0.1), True),
         (Stage.VOCODER, Precision.FLOAT32, Verification(True, 0.5, 1.0, 1, mel_distance_db=0.01), False),
+        (Stage.SPEECH_TOKENIZER, Precision.FLOAT32, Verification(True, 0.0, 0.0, 1, agreement=0.98), False),
+        (Stage.SPEECH_TOKENIZER, Precision.INT8, Verification(True, 0.0, 0.0, 1, agreement=0.98), True),
         (Stage.SPEECH_LM, Precision.INT8, Verification(True, 4e-2, 1.0, 1, agreement=0.9), True),
         (Stage.SPEECH_LM, Precision.FLOAT32, Verification(True, 4e-2, 1.0, 1, agreement=0.9), False),
+        (Stage.SPEAKER_ENCODER, Precision.FLOAT32, Verification(True, math.inf, math.inf, 1), False),
     ],
 )
 def test_tolerances(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from studio.engines.candidate import Available, BuildJob, EngineTarget, Unusable
 from studio.engines.stage import Stage
@@ -28,78 +27,63 @@ from studio.model.config import Precision
 from studio.model.stages import FloatArray
 
 PLAN = b"plan" * 1500
-Decode = Callable[[FloatArray], FloatArray]
+Embed = Callable[[FloatArray], FloatArray]
 
 
-def plain(mel: FloatArray) -> FloatArray:
+def plain(fbank: FloatArray) -> FloatArray:
     time.sleep(0.010)
-    return exact(mel)
+    return exact(fbank)
 
 
-def exact(mel: FloatArray) -> FloatArray:
-    """Return 480 samples for each frame of ``mel`` (80, frames), from this frame alone."""
-    samples: FloatArray = np.repeat(mel.mean(axis=0), 480).astype(np.float32)
-    return samples
+def exact(fbank: FloatArray) -> FloatArray:
+    embedding: FloatArray = np.resize(fbank.mean(axis=0), 192).astype(np.float32)
+    return embedding
 
 
-def quick(mel: FloatArray) -> FloatArray:
+def quick(fbank: FloatArray) -> FloatArray:
     time.sleep(0.001)
-    return exact(mel)
+    return exact(fbank)
 
 
-def unhurried(mel: FloatArray) -> FloatArray:
+def unhurried(fbank: FloatArray) -> FloatArray:
     time.sleep(0.005)
-    return exact(mel)
+    return exact(fbank)
 
 
-def slow(mel: FloatArray) -> FloatArray:
+def slow(fbank: FloatArray) -> FloatArray:
     time.sleep(0.030)
-    return exact(mel)
+    return exact(fbank)
 
 
-def wrong(mel: FloatArray) -> FloatArray:
-    return 1.1 * exact(mel)
+def wrong(fbank: FloatArray) -> FloatArray:
+    return 1.1 * exact(fbank)
 
 
-def overflowing(mel: FloatArray) -> FloatArray:
-    return np.full(480 * mel.shape[1], np.nan, np.float32)
+def overflowing(fbank: FloatArray) -> FloatArray:
+    return np.full(192, np.nan, np.float32)
 
 
-def crashing(mel: FloatArray) -> FloatArray:
+def crashing(fbank: FloatArray) -> FloatArray:
     os.kill(os.getpid(), signal.SIGKILL)
-    return exact(mel)
+    return exact(fbank)
 
 
-def greedy(mel: FloatArray) -> FloatArray:
+def greedy(fbank: FloatArray) -> FloatArray:
     raise MemoryError
 
 
-class Decoder:
-    """A vocoder whose streams have no state."""
-
-    def __init__(self, decode: Decode) -> None:
-        self.decode = decode
-
-    def noise(self, seed: int) -> None:
-        """Return nothing, because these vocoders take no noise."""
-
-    def open_stream(self, noise: None) -> Decoder:
-        return self
-
-    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
-        return torch.from_numpy(self.decode(mel.numpy()))
-
-    def synthesize_whole(self, mel: torch.Tensor, noise: None) -> torch.Tensor:
-        return self.synthesize(mel, is_last=True)
+class Encoder:
+    def __init__(self, embed: Embed) -> None:
+        self.embed = embed
 
 
 @dataclass(frozen=True)
 class Fake:
     name: str
-    decode: Decode = quick
+    embed: Embed = quick
     probed: Available | Unusable = Available(1)
     version: str = "1"
-    stage: Stage = Stage.VOCODER
+    stage: Stage = Stage.SPEAKER_ENCODER
     engine: str = "fake"
     precision: Precision = Precision.FLOAT32
     code_version: int = 1
@@ -115,8 +99,8 @@ class Fake:
     def build(self, job: BuildJob) -> None:
         raise AssertionError("this candidate is not built")
 
-    def open(self, files: Path | None, target: EngineTarget) -> Decoder:
-        return Decoder(self.decode)
+    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
+        return Encoder(self.embed)
 
 
 @dataclass(frozen=True)
@@ -137,10 +121,10 @@ class Built(Fake):
         (job.workspace / "plan.bin").write_bytes(PLAN)
         job.report("writing", self.num_steps, self.num_steps)
 
-    def open(self, files: Path | None, target: EngineTarget) -> Decoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         assert files is not None
         assert (files / "plan.bin").read_bytes() == PLAN, "the manager verifies files before it opens them"
-        return Decoder(self.decode)
+        return Encoder(self.embed)
 
 
 class Hanging(Built):
@@ -172,10 +156,10 @@ class OnFullDisk(Built):
 class TooLarge(Fake):
     """Passes its trial, but does not fit the memory of the worker."""
 
-    def open(self, files: Path | None, target: EngineTarget) -> Decoder:
+    def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         if threading.current_thread().name != "trial":
             raise OutOfMemory("There is not enough memory.")
-        return Decoder(self.decode)
+        return Encoder(self.embed)
 
 
 _PLAIN = Fake("plain", plain)

@@ -1,4 +1,4 @@
-"""Inputs of engine trials with the fake vocoder, and the type of the factory of engine managers."""
+"""Inputs of engine trials with the fake encoder, and the type of the factory of engine managers."""
 
 from __future__ import annotations
 
@@ -30,18 +30,21 @@ class MakeManager(Protocol):
 
 
 def small_recording() -> ReferenceIO:
-    """Return inputs and expected output of the fake vocoder. Those of the other stages are empty."""
+    """Return inputs and expected output of the fake encoder. Those of the other stages are empty."""
     empty = np.zeros((0,), np.float32)
-    mel = np.random.default_rng(0).standard_normal((80, 50)).astype(np.float32)
+    fbank = np.random.default_rng(0).standard_normal((50, 80)).astype(np.float32)
     return ReferenceIO(
+        log_mel=empty,
+        fbank=fbank,
         clip_tokens=np.zeros(0, np.int64),
-        embedding=empty,
+        embedding=engine_fakes.exact(fbank),
         clip_mel=empty,
+        clip_seconds=np.ones(1, np.float32),
         text_tokens=np.zeros(0, np.int64),
         prompt_text_tokens=np.zeros(0, np.int64),
-        speech_tokens=np.zeros(25, np.int64),
+        speech_tokens=np.zeros(0, np.int64),
         scores=empty,
-        mel=mel,
-        whole_mel=mel,
-        samples=engine_fakes.exact(mel),
+        mel=empty,
+        whole_mel=empty,
+        samples=empty,
     )

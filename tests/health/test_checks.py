@@ -37,10 +37,10 @@ def test_two_builds_of_onnx_runtime_are_reported(monkeypatch: pytest.MonkeyPatch
     assert check.verdict is CheckVerdict.LIMITED
     assert "both installed" in str(check.finding)
     assert "pip uninstall onnxruntime onnxruntime-gpu" in str(check.remedy)
-    installed(monkeypatch, onnxruntime="1.31.1", vllm="0.32.0")
+    installed(monkeypatch, onnxruntime_gpu="1.31.1", vllm="0.32.0")
     assert (check_accelerators().verdict, str(check_accelerators().finding)) == (
         CheckVerdict.FINE,
-        "vllm 0.32.0",
+        "onnxruntime-gpu 1.31.1, vllm 0.32.0",
     )
     installed(monkeypatch, onnxruntime="1.31.1")
     assert str(check_accelerators().finding) == "none installed"

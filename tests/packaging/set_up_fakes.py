@@ -26,6 +26,9 @@ class FakePip:
         if arguments[-1].startswith("torch"):
             self.put("torch")
 
+    def remove(self, *packages: str) -> None:
+        self.calls.append(f"without {' '.join(packages)}")
+
     def put(self, package: str) -> None:
         site_packages = self._environment.folder / "lib" / "python3.11" / "site-packages"
         (site_packages / f"{package}-2.13.0.dist-info").mkdir(parents=True, exist_ok=True)

@@ -116,7 +116,7 @@ def test_everything_is_in_the_json(
     assert checked["R13"]["peak_bytes"] > 0
     assert [plan["precision"] for plan in checked["R13"]["planned"]] == ["float32", "bfloat16"]
     assert all(plan["line_seconds"] > 10 for plan in checked["R13"]["planned"]), "of a miniature"
-    stages = {"speech-lm", "flow", "vocoder"}
+    stages = {"speech-tokenizer", "speaker-encoder", "speech-lm", "flow", "vocoder"}
     assert set(checked["R13"]["engines"]) == stages
     requests = checked["requests"]
     assert requests["first_audio_seconds"]["known_voice"] > 0

@@ -14,6 +14,7 @@ from set_up.install import Installer, find_environment, wanted_stamp
 from set_up.launch import _extras_for
 from set_up.libraries import AptGet
 from set_up.machine import Machine, NvidiaDriver
+from set_up.onnx_build import onnx_build, with_build
 from set_up_fakes import FakePip, QuietProgress, machine, write_project
 
 PROGRAM = frozenset({"media"})
@@ -150,21 +151,50 @@ def test_a_damaged_stamp_counts_as_none(set_up: SetUp) -> None:
 GPU = machine(driver=NvidiaDriver(580))
 
 
+def test_with_a_gpu_its_onnx_runtime_replaces_the_other(set_up: SetUp) -> None:
+    _, packages, program = set_up.start(GPU, extras=frozenset({"media", "gpu"}))
+    assert packages.split() == [
+        *("torchless>=1", "onnxruntime-gpu>=1.20", "onnx>=1.17", "torch>=2.6,<2.14"),
+        *("tensorrt-rtx-cu13-libs>=1.5;", "sys_platform", "==", "'linux'", "av>=13"),
+    ]
+    assert program == f"--no-deps --editable {set_up.checkout}"
+    assert set_up.start(GPU, extras=frozenset({"media", "gpu"})) == []
+
+
+def test_an_installed_cpu_build_is_removed_first(set_up: SetUp) -> None:
+    set_up.environment.folder.mkdir()
+    set_up._make_venv(set_up.environment.folder)
+    FakePip(set_up.environment).put("onnxruntime")
+    assert set_up.start(GPU)[1] == "without onnxruntime onnxruntime-gpu"
+
+
+def test_without_the_gpu_build_the_cpu_build_is_installed(set_up: SetUp) -> None:
+    set_up.fails_on = "onnxruntime-gpu"
+    assert set_up.start(GPU)[-1] == f"--editable {set_up.checkout}[media]"
+    assert any("onnxruntime-gpu is not available" in told for told in set_up.progress.told)
+
+
 @pytest.mark.parametrize(
-    ("computer", "has_tensorrt"),
+    ("computer", "build"),
     [
-        (machine(), False),
-        (GPU, True),
-        (machine(driver=NvidiaDriver(None)), True),  # WSL
-        (machine(driver=NvidiaDriver(550)), False),  # too old for CUDA 13
-        (machine(driver=NvidiaDriver(580, is_before_turing=True)), False),
-        (machine("Darwin"), False),
-        (replace(machine("Windows", NvidiaDriver(None)), architecture="AMD64"), True),
-        (replace(GPU, architecture="aarch64"), False),
+        (machine(), "onnxruntime"),
+        (GPU, "onnxruntime-gpu"),
+        (machine(driver=NvidiaDriver(None)), "onnxruntime-gpu"),  # WSL
+        (machine(driver=NvidiaDriver(550)), "onnxruntime"),  # too old for the CUDA it was made with
+        (machine("Darwin"), "onnxruntime"),
+        (replace(machine("Windows", NvidiaDriver(None)), architecture="AMD64"), "onnxruntime-gpu"),
+        (replace(GPU, architecture="aarch64"), "onnxruntime"),
     ],
 )
-def test_tensorrt_is_installed_where_it_runs(computer: Machine, has_tensorrt: bool) -> None:
-    assert ("gpu" in _extras_for(computer)) == has_tensorrt
+def test_the_build_of_onnx_runtime_is_that_of_the_machine(computer: Machine, build: str) -> None:
+    assert onnx_build(computer) == build
+    assert ("gpu" in _extras_for(computer)) == (build == "onnxruntime-gpu")
+
+
+def test_only_onnx_runtime_itself_is_replaced() -> None:
+    lines = ["onnx>=1", "onnxruntime", "onnxruntime>=1.20; python_version > '3'", "onnxruntime-extensions"]
+    exchanged = ["onnx>=1", "onnxruntime-gpu", "onnxruntime-gpu>=1.20; python_version > '3'", "onnxruntime-extensions"]
+    assert with_build(lines, "onnxruntime-gpu") == exchanged
 
 
 def test_torch_comes_from_the_index_that_has_the_fitting_build(set_up: SetUp) -> None:

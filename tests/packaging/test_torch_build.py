@@ -6,6 +6,7 @@ import re
 
 import pytest
 from set_up.machine import Machine, NvidiaDriver
+from set_up.onnx_build import onnx_build
 from set_up.torch_build import limitation, torch_sources
 from set_up_fakes import machine
 
@@ -39,6 +40,7 @@ def test_gpus_older_than_turing_take_cuda_12() -> None:
     old = NvidiaDriver(580, is_before_turing=True)
     assert indexes(machine(driver=old)) == ["cu126", "cpu", "pip"]
     assert indexes(machine("Windows", old)) == ["cu126", "pip"]
+    assert onnx_build(machine(driver=old)) == "onnxruntime"
 
 
 @pytest.mark.parametrize(

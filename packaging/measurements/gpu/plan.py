@@ -30,7 +30,7 @@ QUICK_PARTS = {
     "vocoder": 20.0,
     "profile": 20.0,
 }
-_STAGES = ("speech-lm", "flow", "vocoder")
+_STAGES = ("speech-lm", "flow", "vocoder", "speech-tokenizer", "speaker-encoder")
 
 
 @dataclass(frozen=True)

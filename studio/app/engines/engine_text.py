@@ -18,11 +18,15 @@ _DAY_SECONDS = 86_400.0
 _T = QT_TRANSLATE_NOOP
 
 _STAGES = {
+    Stage.SPEECH_TOKENIZER: _T("Engines", "Speech tokenizer"),
+    Stage.SPEAKER_ENCODER: _T("Engines", "Speaker encoder"),
     Stage.SPEECH_LM: _T("Engines", "Language model"),
     Stage.FLOW: _T("Engines", "Flow"),
     Stage.VOCODER: _T("Engines", "Vocoder"),
 }
 _TASKS = {
+    Stage.SPEECH_TOKENIZER: _T("Engines", "content of a new voice, once"),
+    Stage.SPEAKER_ENCODER: _T("Engines", "timbre of a new voice, once"),
     Stage.SPEECH_LM: _T("Engines", "text to speech tokens"),
     Stage.FLOW: _T("Engines", "speech tokens to spectrogram"),
     Stage.VOCODER: _T("Engines", "spectrogram to audio"),

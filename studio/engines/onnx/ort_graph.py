@@ -1,4 +1,4 @@
-"""``Graph`` under ONNX Runtime on the CPU, reading and writing torch's tensors in place."""
+"""``Graph`` under ONNX Runtime, on the CPU or a GPU, reading and writing torch's tensors in place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from studio.engines.stage import Device
 from studio.errors import OutOfMemory
 from studio.messages import message
+from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import onnxruntime, open_session, ort_errors
 
 # ``TensorProto.DataType``; numpy has no bfloat16.
@@ -26,25 +27,29 @@ class OrtGraph:
     """An ONNX file in a session."""
 
     def __init__(self, path: Path, device: Device) -> None:
-        """Raises ``DamagedModelFile``."""
-        self.device = torch.device("cpu")
-        self._session = _open(path, device.num_threads)
+        """Raises ``UnsupportedPrecision`` if the session falls back to another device, and ``DamagedModelFile``."""
+        self.device = torch.device(device.torch_name)
+        self._session = _open(path, device)
         self._output_names = [port.name for port in self._session.get_outputs()]
 
     @property
     def engine(self) -> str:
-        return f"ONNX Runtime {onnxruntime.__version__}"
+        return f"ONNX Runtime {onnxruntime.__version__}, {self._session.get_providers()[0]}"
 
     def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
         binding = self._session.io_binding()
+        kind, index = self.device.type, self.device.index or 0
         for name, tensor in inputs.items():
             assert tensor.is_contiguous(), name
             element_type = _ELEMENT_TYPES[tensor.dtype]
-            binding.bind_input(name, "cpu", 0, element_type, tuple(tensor.shape), tensor.data_ptr())
+            binding.bind_input(name, kind, index, element_type, tuple(tensor.shape), tensor.data_ptr())
         for name, tensor in outputs.items():
             assert tensor.is_contiguous(), name
             element_type = _ELEMENT_TYPES[tensor.dtype]
-            binding.bind_output(name, "cpu", 0, element_type, tuple(tensor.shape), tensor.data_ptr())
+            binding.bind_output(name, kind, index, element_type, tuple(tensor.shape), tensor.data_ptr())
+        if kind == "cuda":
+            # The session has its own stream: it synchronises at the end of a run, but does not wait for torch's work.
+            torch.cuda.current_stream(self.device).synchronize()
         try:
             self._session.run_with_iobinding(binding)
         except (ort_errors.RuntimeException, ort_errors.Fail) as error:
@@ -56,11 +61,12 @@ class OrtGraph:
             raise
 
 
-def _open(path: Path, num_threads: int) -> onnxruntime.InferenceSession:
+def _open(path: Path, device: Device) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = num_threads
+    options.intra_op_num_threads = device.num_threads
     # Sizes change with every call, so a memory pattern of one call would only waste memory.
     options.enable_mem_pattern = False
     # Denormal numbers are slow and have no audible effect.
     options.add_session_config_entry("session.set_denormal_as_zero", "1")
-    return open_session(path, options, remedy=message("Build the engine again."))
+    cuda_index = device.index if device.kind is DeviceKind.CUDA else None
+    return open_session(path, options, cuda_index, remedy=message("Build the engine again."))

@@ -14,4 +14,4 @@ def open_recognizer_session(path: Path) -> onnxruntime.InferenceSession:
     """Open a network on half of the cores: checks run beside the synthesis. Raise ``DamagedModelFile``."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = max(1, (psutil.cpu_count(logical=False) or 2) // 2)
-    return open_session(path, options, remedy=message("Install the model again."))
+    return open_session(path, options, None, remedy=message("Install the model again."))

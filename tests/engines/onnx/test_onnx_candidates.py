@@ -7,15 +7,20 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import onnxruntime
 import pytest
 from build_jobs import RecordingJob
-from graph_cases import CPU, checkpoint_of
+from graph_cases import CPU, checkpoint_of, flow_folder
 
 from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable, all_candidates
-from studio.engines.onnx.candidates import CANDIDATES, OrtCandidate
+from studio.engines.onnx.candidates import CANDIDATES, FolderNetwork, OrtCandidate
+from studio.engines.onnx.files import FLOW_ENCODER
+from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.stage import Stage
+from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.onnx_networks import providers
 
 GPU = replace(CPU, kind=DeviceKind.CUDA, name="a GPU")
 
@@ -26,20 +31,52 @@ def test_listing_candidates_does_not_import_onnx() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_graphs_run_on_the_cpu_only(reference: Path) -> None:
+def test_each_candidate_runs_on_its_device_only(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     for candidate in CANDIDATES:
-        assert isinstance(candidate.probe(EngineTarget(checkpoint, CPU)), Available)
-        assert isinstance(candidate.probe(EngineTarget(checkpoint, GPU)), Unusable)
+        assert isinstance(candidate, OrtCandidate | FolderNetwork)
+        for device in (CPU, GPU):
+            found = candidate.probe(EngineTarget(checkpoint, device))
+            # This build of ONNX Runtime has no CUDA.
+            expected = Available if device is CPU and candidate.kind is DeviceKind.CPU else Unusable
+            assert isinstance(found, expected), candidate.name
 
 
-def test_names_of_earlier_versions_are_kept() -> None:
-    """They are part of the keys of stored engines."""
+def test_onnx_runtime_without_cuda_is_the_reason(reference: Path) -> None:
+    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
+        pytest.skip("this ONNX Runtime supports CUDA")
+    candidate = OrtCandidate(Stage.FLOW, kind=DeviceKind.CUDA)
+    found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), GPU))
+    assert isinstance(found, Unusable)
+    assert str(found.reason).startswith(
+        "onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install"
+    )
+
+
+def test_new_sizes_do_not_repeat_the_search_for_algorithms() -> None:
+    (name, options), fallback = providers(1)
+    assert (name, fallback) == ("CUDAExecutionProvider", "CPUExecutionProvider")
+    assert options == {"device_id": "1", "cudnn_conv_algo_search": "HEURISTIC"}
+
+
+def test_session_on_another_device_is_rejected(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its CUDA libraries, onnxruntime-gpu silently uses the processor."""
+    monkeypatch.setattr("studio.model.onnx_networks.providers", lambda index: ["CPUExecutionProvider"])
+    with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
+        OrtGraph(flow_folder(reference, "cosyvoice3") / FLOW_ENCODER, GPU)
+    for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
+        with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
+            FolderNetwork(stage, kind=DeviceKind.CUDA).open(
+                None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), GPU)
+            )
+
+
+def test_display_names_contain_the_device() -> None:
     every = [candidate for candidate in all_candidates() if candidate.name.startswith("onnxruntime")]
-    assert {(candidate.name, candidate.engine) for candidate in every} == {
-        ("onnxruntime-cpu", "ONNX Runtime (CPU)"),
-        ("onnxruntime-cpu-int8", "ONNX Runtime (CPU)"),
-    }
+    words = {(candidate.stage, candidate.name): candidate.engine for candidate in every}
+    assert words[Stage.SPEECH_TOKENIZER, "onnxruntime-cpu"] == "ONNX Runtime (CPU)"
+    assert words[Stage.SPEECH_TOKENIZER, "onnxruntime-cuda"] == "ONNX Runtime (CUDA)"
+    assert all(engine.lower().endswith(f"({name.split('-')[1]})") for (_, name), engine in words.items())
 
 
 @pytest.mark.slow
