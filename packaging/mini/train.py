@@ -74,7 +74,8 @@ def main(arguments: Sequence[str]) -> int:
         print(failure, file=sys.stderr)
         return 1
     print(json.dumps(values, indent=1))
-    return 0
+    # An interrupted run is not validated, and the stage is not finished.
+    return 0 if values else 1
 
 
 if __name__ == "__main__":
