@@ -107,6 +107,15 @@ DATE_ORDER = ChoiceSetting(
         Option(DAY_FIRST, "Day first: the 3rd of April"),
     ),
 )
+NAMED_EMOJI = "named"
+EMOJI = ChoiceSetting(
+    key="emoji",
+    page=Page.SCRIPT,
+    title="Emoji",
+    help="Names are spoken in the language of the text. New takes only.",
+    default="silent",
+    options=(Option("silent", "Silent"), Option(NAMED_EMOJI, "Speak names: red heart")),
+)
 AUTOSAVE_MINUTES = IntSetting(
     key="autosave-minutes",
     page=Page.SCRIPT,

@@ -125,5 +125,5 @@ class Settings:
 def _plain(value: object) -> object:
     """Return ``value`` as JSON types."""
     if isinstance(value, Mapping):
-        return {name: list(items) for name, items in value.items()}
+        return {name: items if isinstance(items, str) else list(items) for name, items in value.items()}
     return value

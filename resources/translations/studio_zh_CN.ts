@@ -10088,6 +10088,10 @@ Drop a recording here to create a voice.</source>
         <translation>先日后月：the 3rd of April</translation>
     </message>
     <message>
+        <source>Emoji</source>
+        <translation>表情符号</translation>
+    </message>
+    <message>
         <source>How 3/4/2024 is read. A number above 12 is a day in either order. New takes only.</source>
         <translation>3/4/2024 的读法。大于 12 的数总是日。仅对新版本有效。</translation>
     </message>
@@ -10152,6 +10156,10 @@ Drop a recording here to create a voice.</source>
         <translation>先月后日：March 4th</translation>
     </message>
     <message>
+        <source>Names are spoken in the language of the text. New takes only.</source>
+        <translation>名称以文本的语言读出。仅对新版本有效。</translation>
+    </message>
+    <message>
         <source>Normal</source>
         <translation>标准</translation>
     </message>
@@ -10182,6 +10190,14 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>SenseVoiceSmall</source>
         <translation>SenseVoiceSmall</translation>
+    </message>
+    <message>
+        <source>Silent</source>
+        <translation>不读</translation>
+    </message>
+    <message>
+        <source>Speak names: red heart</source>
+        <translation>读出名称：红心</translation>
     </message>
     <message>
         <source>Speech recognition</source>

@@ -38,9 +38,9 @@ from studio.app.voices.panel import VoicesPanel
 from studio.app.widgets.controls import in_column
 from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, StudioError, UnknownService
 from studio.project.draft_writer import PendingChanges
-from studio.project.requests import language_tag
+from studio.project.requests import language_tag, reading_rules
 from studio.setting_kinds import Page
-from studio.settings import DATE_ORDER, DAY_FIRST, LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
+from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
 if TYPE_CHECKING:
     from studio.app.dubbing.controller import DubbingController
@@ -295,8 +295,7 @@ class MainWindow(QMainWindow):
     def _show_line(self) -> None:
         line = self.script.current_line
         project, settings = self.session.editor.project, self.session.settings
-        day_first = settings[DATE_ORDER] == DAY_FIRST
-        language = "" if line is None else language_tag(line, project.script.language, day_first=day_first)
+        language = "" if line is None else language_tag(line, project.script.language, reading_rules(settings))
         self.normalized_text.show(line, project.dictionary_in_force, language)
         self.takes.show_line(line)
         self._show_form()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from studio import paths
 from studio.cli.checks import check_policy
-from studio.cli.options import chosen_quality, days_first, keeps_leading_silence, voice_reference
+from studio.cli.options import chosen_quality, keeps_leading_silence, voice_reference
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
@@ -35,8 +35,9 @@ from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions,
 from studio.project.importing.tables import ColumnMapping, Table, choose_mapping
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
-from studio.project.requests import final_request, has_reading, language_tag, synthesis_request
+from studio.project.requests import final_request, has_reading, language_tag, reading_rules, synthesis_request
 from studio.project.takes import Take
+from studio.settings_store import Settings
 from studio.text.language import language_of_script
 from studio.text.styles import Styles, load_styles, names_of_styles
 from studio.voices.library import VoiceLibrary
@@ -189,7 +190,7 @@ class Speaking:
         self._folder = folder
         self._options = options
         self._keeps_leading_silence = keeps_leading_silence(arguments)
-        self._day_first = days_first()
+        self._reading = reading_rules(Settings())
         policy = check_policy(arguments)
         self._policy_key = "" if policy is None else policy_key(policy)
         self._voices: dict[str | None, VoiceReference] = {}
@@ -331,7 +332,7 @@ class Speaking:
             keeps_leading_silence=self._keeps_leading_silence,
             styles=self._styles if line.style.preset else None,
             quality=self._script.quality,
-            language=language_tag(line, self._language, day_first=self._day_first),
+            language=language_tag(line, self._language, self._reading),
         )
         if request.preset != line.style.preset:
             self._without_style.append(number)

@@ -23,8 +23,6 @@ from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.remote.address import ServerAddress, normalized_url
 from studio.settings import (
-    DATE_ORDER,
-    DAY_FIRST,
     DEVICE,
     FLOW_PRECISION,
     KEEPS_LEADING_SILENCE,
@@ -335,11 +333,6 @@ def language_tag(name: str) -> str:
         known = ", ".join(language.value for language in Language)
         raise argparse.ArgumentTypeError(f"{name} is not one of {known}, with or without a region")
     return tag
-
-
-def days_first() -> bool:
-    """Return whether English dates such as 3/4/2024 begin with the day, by the setting."""
-    return Settings()[DATE_ORDER] == DAY_FIRST
 
 
 def add_whole_option(parser: argparse.ArgumentParser) -> None:

@@ -28,7 +28,6 @@ from studio.cli.options import (
     add_voice_options,
     add_whole_option,
     chosen_quality,
-    days_first,
     keeps_leading_silence,
     speaking_place,
     voice_reference,
@@ -38,6 +37,8 @@ from studio.errors import NothingToSpeak
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 from studio.project.importing.text_file import read_text
+from studio.project.requests import reading_rules
+from studio.settings_store import Settings
 from studio.text.language import tag_of_line
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -104,7 +105,7 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     text = _written_text(arguments)
     folder, command_context = speaking_place(arguments, command_context)
-    language = tag_of_line(text, tag=arguments.language or "", day_first=days_first())
+    language = tag_of_line(text, tag=arguments.language or "", rules=reading_rules(Settings()))
     if arguments.dry_run:
         from studio.cli.dry_run import print_sentences, sentences_of_texts  # noqa: PLC0415 - speech does not need it
 

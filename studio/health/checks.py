@@ -61,6 +61,7 @@ _LIBRARIES = (
     "httpx2",
     "soundfile",
     "sounddevice",
+    "emoji",
     "num2words",
 )
 _ACCELERATORS = (

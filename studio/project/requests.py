@@ -20,7 +20,9 @@ from studio.project.dictionary import PronunciationDictionary
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineStyle
 from studio.project.takes import Take, TakeParameters
-from studio.text.language import tag_of_line
+from studio.settings import DATE_ORDER, DAY_FIRST, EMOJI, NAMED_EMOJI
+from studio.settings_store import Settings
+from studio.text.language import ReadingRules, tag_of_line
 from studio.text.styles import Styles
 
 # Generations whose models were trained on the phones of ``studio.text.tags.PHONES``.
@@ -33,9 +35,13 @@ def request_text(line: Line, dictionary: PronunciationDictionary, generation: st
     return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
 
 
-def language_tag(line: Line, script_language: str, *, day_first: bool) -> str:
-    """Return the tag of the language in which ``line`` is read. ``day_first`` is as in ``tag_of_line``."""
-    return tag_of_line(line.text, tag=line.language, script=script_language, day_first=day_first)
+def reading_rules(settings: Settings) -> ReadingRules:
+    return ReadingRules(settings[DATE_ORDER] == DAY_FIRST, settings[EMOJI] == NAMED_EMOJI)
+
+
+def language_tag(line: Line, script_language: str, rules: ReadingRules) -> str:
+    """Return the tag of the language in which ``line`` is read."""
+    return tag_of_line(line.text, tag=line.language, script=script_language, rules=rules)
 
 
 def supported_style(style: LineStyle, styles: Styles) -> LineStyle:

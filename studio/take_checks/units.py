@@ -18,7 +18,13 @@ import regex
 
 from studio.errors import StyleNotSupported
 from studio.text.cleaning import clean
-from studio.text.language import Language, detect_language, is_english_inset, parse_language
+from studio.text.language import (
+    Language,
+    detect_language,
+    is_english_inset,
+    language_of_emoji,
+    parse_language,
+)
 from studio.text.normalize import normalize
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.split import PHONE, Layout, cut_points
@@ -48,14 +54,14 @@ class SpokenUnit:
 
 def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
     """Return what is spoken of ``text``. An empty ``language`` is detected."""
-    cleaned = clean(text, _TAGS)
+    cleaned = clean(text, _TAGS, emoji_language=language_of_emoji(language, text))
     masked = _masked(cleaned.text)
     main = choose_language(language, masked)
     units: list[SpokenUnit] = []
     start = 0
     for end in [*cut_points(masked, main), len(masked)]:
         if end > start:
-            units += _clause_units(masked[start:end], start, main, day_first=parse_language(language)[1])
+            units += _clause_units(masked[start:end], start, main, day_first=parse_language(language).day_first)
             start = end
     return tuple(SpokenUnit(unit.text, cleaned.origins[unit.start], cleaned.origins[unit.end]) for unit in units)
 
@@ -67,7 +73,7 @@ def heard_text(text: str) -> str:
 
 def choose_language(tag: str, text: str) -> Language:
     """Return the language with this tag. An unknown or empty tag is detected."""
-    return parse_language(tag)[0] or detect_language(text)
+    return parse_language(tag).language or detect_language(text)
 
 
 def is_character(unit: str) -> bool:

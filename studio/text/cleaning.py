@@ -15,14 +15,11 @@ from functools import cache
 
 import regex
 
+from studio.text.language import EMOJI, Language
 from studio.text.rules import Replacement, Rewritten, Rule, rewrite, rules
 from studio.text.tags import KNOWN_TAGS, MAX_PAUSE_SECONDS, TagSet
 
-# Emoji with their joiners, skin tones and keycaps; flags are pairs of regional indicators.
-_EMOJI = (
-    r"[\p{Extended_Pictographic}\U0001f1e6-\U0001f1ff]"
-    r"[\ufe0e\ufe0f\u200d\u20e3\p{EMod}\U000e0020-\U000e007f]*"
-)
+_EMOJI = EMOJI.pattern
 # Arrows, box drawing and bullets, but not the circle used for zero in Chinese years.
 _ORNAMENTS = r"[\u2190-\u21ff\u2500-\u25ca\u25cc-\u27bf\u2022\u2023\u2043\ufffc\ufffd†‡¶]"
 # Zero-width joiners, which some scripts need, stay.
@@ -56,9 +53,12 @@ _HYPHENATED = (
 )
 
 
-def clean(text: str, tags: TagSet | None = None) -> Rewritten:
-    """Return ``text`` without anything that is neither spoken nor one of ``tags``."""
-    return rewrite(text, _table(tags or TagSet()))
+def clean(text: str, tags: TagSet | None = None, *, emoji_language: Language | None = None) -> Rewritten:
+    """Return ``text`` without anything that is neither spoken nor one of ``tags``.
+
+    Emoji are replaced by their names in ``emoji_language``, and removed if it is None.
+    """
+    return rewrite(text, _table(tags or TagSet(), emoji_language))
 
 
 def _entity(match: regex.Match[str]) -> str:
@@ -101,6 +101,21 @@ def _comparison(match: regex.Match[str]) -> str:
     return f" {_COMPARISONS[match[1]]} "
 
 
+def _named(match: regex.Match[str], language: Language) -> str:
+    """Return the names of adjacent emoji as an aside, each once."""
+    import emoji  # noqa: PLC0415 - 0.1 seconds, and used only on request
+
+    plain = regex.sub(r"\p{EMod}", "", match.group())
+    names = emoji.demojize(plain, delimiters=("\0", "\0"), language=language.value).split("\0")[1::2]
+    if not names:
+        return " "
+    comma = {Language.CHINESE: "，", Language.JAPANESE: "、"}.get(language, ", ")
+    before, after = match.string[: match.start()].rstrip(), match.string[match.end() :].lstrip()
+    start = comma if regex.search(r"[\p{L}\p{N}]\Z", before) else " "
+    end = comma if regex.match(r"[\p{L}\p{N}]", after) else ""
+    return start + comma.join(dict.fromkeys(name.replace("_", " ") for name in names)) + end
+
+
 def _compatible(match: regex.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group())
 
@@ -126,7 +141,7 @@ def _unless(kept: frozenset[str], replacement: Replacement) -> Replacement:
 
 
 @cache
-def _table(tags: TagSet) -> tuple[Rule, ...]:
+def _table(tags: TagSet, emoji_language: Language | None) -> tuple[Rule, ...]:
     own = {tag.text for tag in tags.inline} | {tag.closing for tag in tags.inline if tag.closing}
     kept = frozenset(own | set(tags.languages))
     sounds = "|".join(map(regex.escape, sorted(KNOWN_TAGS, key=len, reverse=True)))
@@ -146,8 +161,13 @@ def _table(tags: TagSet) -> tuple[Rule, ...]:
                 _unless(kept, _unknown_tag),
             ),
         ),
+        *(_names_of_emoji(emoji_language) if emoji_language is not None else ()),
         *_AFTER_TAGS,
     )
+
+
+def _names_of_emoji(language: Language) -> tuple[Rule, ...]:
+    return rules("emoji", (rf"\s*{_EMOJI}(?:\s*{_EMOJI})*\s*", lambda match: _named(match, language)))
 
 
 _BEFORE_TAGS = (

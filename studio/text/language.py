@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
+from typing import NamedTuple
 
 import regex
 
@@ -43,6 +44,12 @@ _TAGS_OF_NAMES = {name: code for code, names in _NAMES.items() for name in names
     "cn": "zh",
 }
 _LETTER = regex.compile(r"\p{L}")
+_NAMED_EMOJI = "-x-emoji"  # a private part of a tag: emoji are spoken by their names
+# Emoji with their joiners, skin tones and keycaps; flags are pairs of regional indicators.
+EMOJI = regex.compile(
+    r"[\p{Extended_Pictographic}\U0001f1e6-\U0001f1ff]"
+    r"[\ufe0e\ufe0f\u200d\u20e3\p{EMod}\U000e0020-\U000e007f]*"
+)
 _MAYBE_DATE = regex.compile(r"\d[/.-]\d")
 _HAN = regex.compile(r"\p{Han}")
 _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
@@ -118,14 +125,45 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
     return _latin_language(latin_words) if heaviest is Language.ENGLISH else heaviest
 
 
-def parse_language(tag: str) -> tuple[Language | None, bool]:
-    """Return the language of a tag such as ``de`` or ``en-GB``, and whether its dates begin with the day.
+class Reading(NamedTuple):
+    """How the tag of a language says that a text is read. The language is None if it has to be detected."""
 
-    Cantonese is written like Chinese. The language of an unknown or empty tag is None, and of ``und``, as in ``und-GB``.
+    language: Language | None
+    day_first: bool
+    names_emoji: bool
+
+
+class ReadingRules(NamedTuple):
+    """Settings of how texts are read.
+
+    Attributes:
+        day_first: the order of English dates that have two readings.
+        names_emoji: emoji are spoken by their names. Otherwise they are silent.
     """
-    code, _, region = tag.casefold().replace("_", "-").partition("-")
+
+    day_first: bool = False
+    names_emoji: bool = False
+
+
+USUAL_RULES = ReadingRules()
+
+
+def parse_language(tag: str) -> Reading:
+    """Return what a tag such as ``de``, ``en-GB`` or ``zh-x-emoji`` says.
+
+    Cantonese is written like Chinese. An unknown, empty or undetermined language (``und``, as in ``und-GB``) is None.
+    """
+    plain = tag.casefold().replace("_", "-")
+    code, _, region = plain.removesuffix(_NAMED_EMOJI).partition("-")
     known = {language.value: language for language in Language} | {"yue": Language.CHINESE}
-    return known.get(code), code not in ("", "en", "und") or region not in ("", "us", "ca", "ph")
+    day_first = code not in ("", "en", "und") or region not in ("", "us", "ca", "ph")
+    return Reading(known.get(code), day_first, plain.endswith(_NAMED_EMOJI))
+
+
+def language_of_emoji(tag: str, text: str) -> Language | None:
+    """Return the language in which emoji of ``text`` are spoken, or None if they are silent."""
+    reading = parse_language(tag)
+    return (reading.language or detect_language(text)) if reading.names_emoji else None
 
 
 def tag_named(name: str) -> str | None:
@@ -135,21 +173,22 @@ def tag_named(name: str) -> str | None:
     """
     plain = name.strip().casefold().replace("_", "-")
     tag = _TAGS_OF_NAMES.get(plain, name.strip())
-    is_known = tag == "" or plain.partition("-")[0] == "und" or parse_language(tag)[0] is not None
+    is_known = tag == "" or plain.partition("-")[0] == "und" or parse_language(tag).language is not None
     return tag if is_known else None
 
 
-def tag_of_line(text: str, *, tag: str = "", script: str = "", day_first: bool = False) -> str:
+def tag_of_line(text: str, *, tag: str = "", script: str = "", rules: ReadingRules = USUAL_RULES) -> str:
     """Return the tag with which a line is read.
 
     ``tag`` is the one that the user chose, and ``script`` is the detected language of the script. The tag is empty if the
-    line alone is read in the same way, so that most lines have the same request in every script. ``day_first`` is the
-    order of English dates that have two readings.
+    line alone is read in the same way, so that most lines have the same request in every script.
     """
     if not tag and script:
         language = language_of_line(text, Language(script))
         tag = "" if language is detect_language(text) else language.value
-    return f"{tag or 'und'}-GB" if day_first and tag in ("", "en") and _MAYBE_DATE.search(text) else tag
+    if rules.day_first and tag in ("", "en") and _MAYBE_DATE.search(text):
+        tag = f"{tag or 'und'}-GB"
+    return f"{tag or 'und'}{_NAMED_EMOJI}" if rules.names_emoji and EMOJI.search(text) else tag
 
 
 def language_of_script(texts: Iterable[str]) -> str:

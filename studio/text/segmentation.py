@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from studio.errors import NothingToSpeak, TextTooLong
 from studio.text.cleaning import clean
-from studio.text.language import Language, detect_language, language_of_line, parse_language
+from studio.text.language import Language, detect_language, language_of_emoji, language_of_line, parse_language
 from studio.text.prompt_form import PromptForm
 from studio.text.rules import Step
 from studio.text.split import (
@@ -80,7 +80,7 @@ def prepare_text(
     pauses. Raise ``NothingToSpeak``, ``TextTooLong``, and ``StyleNotSupported`` for tags that the generation does not
     support.
     """
-    reader = _Reader(_Source.of(text, form.tags), tokenizer, is_normalized=not normalize, tag=language)
+    reader = _Reader(_Source.of(text, form.tags, language), tokenizer, is_normalized=not normalize, tag=language)
     items = list(reader.items())
     if not (is_continued or any(isinstance(item, Sentence) for item in items)):
         raise _nothing_to_speak()
@@ -155,7 +155,7 @@ class _Source:
     origins: Sequence[int]  # the place in ``written`` of each position of the layout
 
     @classmethod
-    def of(cls, text: str, tags: TagSet) -> _Source:
+    def of(cls, text: str, tags: TagSet, language_tag: str = "") -> _Source:
         if len(text) > MAX_CHARACTERS:
             raise TextTooLong(
                 "The text has {length:,} characters; one request takes {most:,}.",
@@ -163,7 +163,7 @@ class _Source:
                 length=len(text),
                 most=MAX_CHARACTERS,
             )
-        cleaned = clean(text, tags)
+        cleaned = clean(text, tags, emoji_language=language_of_emoji(language_tag, text))
         return cls(text, Layout.of(cleaned.text, tags), cleaned.origins)
 
 
@@ -195,8 +195,9 @@ class _Reader:
         self._layout = source.layout
         self._tokenizer = tokenizer
         self._is_normalized = is_normalized
-        script, self._day_first = parse_language(tag)
-        self._text_language = script or detect_language(self._layout.masked)
+        reading = parse_language(tag)
+        self._day_first = reading.day_first
+        self._text_language = reading.language or detect_language(self._layout.masked)
         self._taken = 0
 
     def items(self) -> Iterator[Sentence | Pause]:

@@ -9,6 +9,7 @@ from studio.errors import ModelNotFound
 from studio.model.generations import detect_generation
 from studio.text.changes import TextChange, find_changes
 from studio.text.cleaning import clean
+from studio.text.language import language_of_emoji
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.respellings import RESPELLINGS_FILE, fold_to_ascii
 from studio.text.segmentation import Pause, Sentence, prepare_text
@@ -45,7 +46,8 @@ def spoken_sentences(text: str, model_folder: Path, *, normalize: bool, language
                 found[-1] = replace(found[-1], pause_after_seconds=found[-1].pause_after_seconds + item.seconds)
         else:
             written, spoken = item.written.strip(), item.spoken.strip()
-            steps = (*clean(written, form.tags).steps, *item.steps)
+            cleaned = clean(written, form.tags, emoji_language=language_of_emoji(language, text))
+            steps = (*cleaned.steps, *item.steps)
             found.append(
                 SpokenSentence(written, spoken, item.language.value, tuple(find_changes(written, spoken, steps)))
             )

@@ -29,7 +29,7 @@ from studio.project.details import ProjectDetails
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
-from studio.settings import DATE_ORDER, DAY_FIRST
+from studio.settings import DATE_ORDER, DAY_FIRST, EMOJI, NAMED_EMOJI
 from studio.settings_store import Settings
 
 RATE = 24_000
@@ -172,6 +172,19 @@ def test_the_order_of_dates_is_a_setting(timbre, spoken) -> None:  # type: ignor
     ]
     said = timbre("say", "We met on 3/4/2024.", "--model", "quiet", "--dry-run", "--json")
     assert said.json["sentences"][0]["spoken"] == "We met on the third of April twenty twenty four."
+
+
+def test_emoji_are_silent_or_named_by_a_setting(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("I love it ❤️.\n\nPlain.", "utf-8")
+    assert export(timbre, "story.txt", "--voice", "Anna").status == 0
+    Settings()[EMOJI] = NAMED_EMOJI
+    assert export(timbre, "story.txt", "--voice", "Anna", "--out", "named").status == 0
+    silent, named = (opened.requests for opened in timbre.opened)
+    assert [request.language for request in silent] == ["", ""]
+    assert [request.language for request in named] == ["und-x-emoji"]  # the other line is not spoken again
+    said = timbre("say", "I love it ❤️.", "--model", "quiet", "--dry-run", "--json")
+    assert said.json["sentences"][0]["spoken"] == "I love it, red heart."
+    assert said.json["sentences"][0]["changes"] == [{"from": "❤️", "to": ", red heart", "rule": "emoji"}]
 
 
 def test_styles_that_the_model_lacks_are_spoken_plain_and_counted(timbre, spoken, monkeypatch) -> None:  # type: ignore[no-untyped-def]

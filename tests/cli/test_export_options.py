@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from terminal import Terminal
 
+from studio import paths
 from studio.cli import old_options
 from studio.cli.export_options import book_details, chosen_settings, fit_options, resolve_output
 from studio.cli.main import build_parser
@@ -116,11 +117,10 @@ def test_options_of_the_version_before_still_work(old: tuple[str, ...], new: tup
     assert make_export_settings(*old) == make_export_settings(*new)
 
 
-def test_other_options_of_the_version_before_still_work(tmp_path: Path) -> None:
+def test_other_options_of_the_version_before_still_work() -> None:
     settings = make_export_settings("--joined-only", "--trim", "--room-tone", "room.wav", "--standard", "acx")
     assert (settings.is_trimmed, settings.room_tone, settings.standard) == (True, Path("room.wav"), ACX)
-    cover = tmp_path / "cover.jpg"
-    cover.write_bytes(b"\xff\xd8\xff")
+    cover = paths.resources() / "screenshots/cast.png"
     old = parse("--title", "Rain", "--author", "J. W.", "--narrator", "Anna", "--cover", str(cover))
     assert book_details(old, BookDetails("Storm")) == BookDetails("Rain", "J. W.", "Anna", cover.read_bytes())
     fit = fit_options(parse("--fit", "--fit-limits", "0.9", "1.3", "--fit-short", "--fit-retake", "never"))

@@ -8,6 +8,7 @@ from studio.setting_kinds import (
     BoolSetting,
     ChoiceSetting,
     IntSetting,
+    NamesSetting,
     NumberSetting,
     Setting,
     StringListsSetting,
@@ -26,6 +27,8 @@ def other_value(setting: Setting[Any]) -> Any:
             return next(option.value for option in setting.options if option.value != setting.default)
         case StringsSetting():
             return ("a\tb", "安娜")
+        case NamesSetting():
+            return {"alloy": "安娜"}
         case StringListsSetting():
             return {"play.toggle": ("F7", "Ctrl+P")}
     return "安娜 {text}"

@@ -53,6 +53,7 @@ def test_tags_are_not_spoken_and_pronunciations_are_unknown() -> None:
 
 def test_numbers_are_read_in_the_language_of_the_text() -> None:
     assert placed("Ich habe 25 Äpfel.", "de")[2] == ("fünfundzwanzig", "25")
+    assert placed("Gut 🍕", "de-x-emoji") == [("gut", "Gut"), ("pizza", " 🍕")]
     assert placed("Nr. 7", "de-AT") == [("nummer", "Nr"), ("sieben", "7")]
     assert ("april", "3/4/2024") in placed("On 3/4/2024", "und-GB")
 

@@ -99,3 +99,20 @@ def test_written_parts_are_exactly_the_text() -> None:
 
 def test_cleaned_signs_do_not_reach_the_words() -> None:
     assert normalize(clean("== a == and ====").text, Language.ENGLISH).text.strip() == "a and"
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "spoken"),
+    [
+        ("I love it ❤️! 👍🏽 Great", "und-x-emoji", "I love it, red heart! thumbs up, Great."),
+        ("我爱你❤️，🎉🎉真棒", "und-x-emoji", "我爱你，红心，拉炮彩带，真棒。"),
+        ("Ich habe 2 🍕 und Hunger", "de-x-emoji", "Ich habe zwei, pizza, und Hunger."),
+        ("❤️", "en-GB-x-emoji", "red heart."),
+        ("I love it ❤️!", "en", "I love it!"),
+    ],
+)
+def test_emoji_are_named_on_request(text: str, tag: str, spoken: str) -> None:
+    (sentence,) = prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=ApproximateTokenizer(), language=tag)
+    assert isinstance(sentence, Sentence)
+    assert sentence.spoken == spoken
+    assert sentence.written == text

@@ -6,6 +6,7 @@ import pytest
 
 from studio.text.language import (
     Language,
+    ReadingRules,
     detect_language,
     is_english_inset,
     language_of_line,
@@ -55,11 +56,14 @@ def test_a_line_needs_evidence_to_differ_from_its_script() -> None:
 
 
 def test_tags_of_languages() -> None:
-    assert parse_language("de") == (Language.GERMAN, True)
-    assert parse_language("en-GB") == (Language.ENGLISH, True)
-    assert parse_language("en_US") == (Language.ENGLISH, False)
-    assert parse_language("yue") == (Language.CHINESE, True)
-    assert parse_language("xx")[0] is None
+    assert parse_language("de")[:2] == (Language.GERMAN, True)
+    assert parse_language("en-GB")[:2] == (Language.ENGLISH, True)
+    assert parse_language("en_US")[:2] == (Language.ENGLISH, False)
+    assert parse_language("yue")[:2] == (Language.CHINESE, True)
+    assert parse_language("xx").language is None
+    assert parse_language("zh-x-emoji") == (Language.CHINESE, True, True)
+    assert parse_language("und-x-emoji") == (None, False, True)
+    assert parse_language("und-GB-x-emoji") == (None, True, True)
 
 
 def test_digits_alone_have_the_default_language() -> None:
@@ -116,7 +120,7 @@ def test_languages_have_tags_and_names() -> None:
         "de", "de-AT", "de", "de", "yue", "", "",
     ]  # fmt: skip
     assert tag_named("klingon") is None
-    assert parse_language("und-GB") == (None, True)
+    assert parse_language("und-GB") == (None, True, False)
 
 
 def test_the_language_of_a_script_is_that_of_most_lines() -> None:
@@ -132,8 +136,19 @@ def test_a_line_has_a_tag_only_if_it_is_read_otherwise_without_one() -> None:
     assert tag_of_line("12", tag="fr", script="de") == "fr"
 
 
+DAY_FIRST = ReadingRules(day_first=True)
+
+
 def test_the_order_of_dates_is_part_of_the_tag_of_lines_with_dates() -> None:
-    assert tag_of_line("On 3/4/2024", day_first=True) == "und-GB"
-    assert tag_of_line("On 3/4/2024", tag="en", day_first=True) == "en-GB"
-    assert tag_of_line("On 3/4/2024", tag="en-US", day_first=True) == "en-US"
-    assert tag_of_line("On 3/4/2024") == tag_of_line("On time", day_first=True) == ""
+    assert tag_of_line("On 3/4/2024", rules=DAY_FIRST) == "und-GB"
+    assert tag_of_line("On 3/4/2024", tag="en", rules=DAY_FIRST) == "en-GB"
+    assert tag_of_line("On 3/4/2024", tag="en-US", rules=DAY_FIRST) == "en-US"
+    assert tag_of_line("On 3/4/2024") == tag_of_line("On time", rules=DAY_FIRST) == ""
+
+
+def test_the_names_of_emoji_are_part_of_the_tag_of_lines_with_emoji() -> None:
+    named = ReadingRules(names_emoji=True)
+    assert tag_of_line("Good 👍", rules=named) == "und-x-emoji"
+    assert tag_of_line("Good 👍", tag="de", rules=named) == "de-x-emoji"
+    assert tag_of_line("Good 👍") == tag_of_line("Good", rules=named) == ""
+    assert tag_named("de-x-emoji") == "de-x-emoji"

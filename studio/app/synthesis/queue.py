@@ -23,8 +23,9 @@ from studio.app.synthesis.take_synthesis import FindVoice, SpeechRateEstimator, 
 from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line, LineState
+from studio.project.requests import reading_rules
 from studio.project.takes import Take
-from studio.settings import DATE_ORDER, DAY_FIRST, KEEPS_LEADING_SILENCE
+from studio.settings import KEEPS_LEADING_SILENCE
 from studio.settings_store import Settings
 from studio.take_checks.policy import retry_seed
 
@@ -327,7 +328,7 @@ class SynthesisQueue(QObject):
             source=job.source,
             in_batch=not job.is_urgent,
             keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
-            day_first=self._settings[DATE_ORDER] == DAY_FIRST,
+            reading=reading_rules(self._settings),
             snapshot_dictionary=job.snapshot.dictionary if job.snapshot else None,
             retry_of=job.retry_of,
             draft=job.draft,

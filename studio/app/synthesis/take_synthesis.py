@@ -35,6 +35,7 @@ from studio.project.project import Project
 from studio.project.recording import TakeRecorder
 from studio.project.requests import final_request, has_reading, language_tag, synthesis_request, take_parameters
 from studio.project.takes import Take
+from studio.text.language import USUAL_RULES, ReadingRules
 from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 
@@ -113,7 +114,7 @@ class TakeSynthesis(QObject):
         source: Path | None = None,
         in_batch: bool = False,
         keeps_leading_silence: bool = False,
-        day_first: bool = False,
+        reading: ReadingRules = USUAL_RULES,
         snapshot_dictionary: PronunciationDictionary | None = None,
         retry_of: str | None = None,
         draft: Take | None = None,
@@ -138,7 +139,7 @@ class TakeSynthesis(QObject):
         self._rate_estimator = rate_estimator
         self._in_batch = in_batch
         self._keeps_leading_silence = keeps_leading_silence
-        self._day_first = day_first
+        self._reading = reading
         self._snapshot_dictionary = snapshot_dictionary
         self._retry_of = retry_of
         self._draft = draft
@@ -264,7 +265,7 @@ class TakeSynthesis(QObject):
             keeps_leading_silence=self._keeps_leading_silence,
             styles=styles,
             quality=quality,
-            language=language_tag(line, project.script.language, day_first=self._day_first),
+            language=language_tag(line, project.script.language, self._reading),
         )
 
     async def _unless_stopped(self, loading: Coroutine[Any, Any, EngineDescription]) -> EngineDescription | None:
