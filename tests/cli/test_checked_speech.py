@@ -185,7 +185,7 @@ def test_a_text_that_arrives_is_checked_and_spoken_again(timbre: Terminal, clip:
     ran = say_arriving(timbre, clip, "-o", "out.wav")
     assert ran.status == 0, ran.err
     assert [request.text for request in checks.requests] == [TEXT, TEXT]
-    assert [request.text for request in timbre.opened[-1].requests] == ["", TEXT]
+    assert [request.text for request in timbre.opened[-1].requests] == [TEXT, TEXT]
     assert ran.json["check"]["retries"] == 1
     assert len(checks.requests[1].samples) == len(soundfile.read("out.wav")[0])
 
