@@ -21,7 +21,8 @@ _YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
 
 def normalize_chinese(text: str, steps: list[Step]) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units and signs in words."""
-    text = apply_rules(text, _RULES, steps)
+    if not _WITHOUT_NUMBERS.fullmatch(text):
+        text = apply_rules(text, _RULES, steps)
     # A dash becomes a space, a short pause, after other spaces have been removed.
     return _DASH.sub(" ", drop_blanks(text))
 
@@ -70,6 +71,8 @@ def _compatible(match: regex.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group()).replace("\u2044", "/")
 
 
+# No rule concerns such a text.
+_WITHOUT_NUMBERS = regex.compile(r"[\p{Han}，。！？、；：“”‘’「」《》…—]*")
 _BLANKS = regex.compile(r" {2,}")
 _DASH = regex.compile(r"——+")
 _BEFORE = rules(

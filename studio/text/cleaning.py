@@ -20,6 +20,8 @@ from studio.text.rules import Replacement, Rewritten, Rule, rewrite, rules
 from studio.text.tags import KNOWN_TAGS, MAX_PAUSE_SECONDS, TagSet
 
 _EMOJI = EMOJI.pattern
+# A text of words and plain punctuation, without the emoticon xD.
+_CLEAN = regex.compile(r"(?:[\p{Han}，。！？A-WYZa-wyz0-9 ,.!?'\"]|[xX](?!D))*")
 # Arrows, box drawing and bullets, but not the circle used for zero in Chinese years.
 _ORNAMENTS = r"[\u2190-\u21ff\u2500-\u25ca\u25cc-\u27bf\u2022\u2023\u2043\ufffc\ufffd†‡¶]"
 # Zero-width joiners, which some scripts need, stay.
@@ -58,6 +60,8 @@ def clean(text: str, tags: TagSet | None = None, *, emoji_language: Language | N
 
     Emoji are replaced by their names in ``emoji_language``, and removed if it is None.
     """
+    if _CLEAN.fullmatch(text):
+        return Rewritten(text, range(len(text) + 1))
     return rewrite(text, _table(tags or TagSet(), emoji_language))
 
 

@@ -28,12 +28,17 @@ _AMOUNT = r"\d[\d,]*+(?:[.:]\d+)*+"
 
 def normalize_english(text: str, steps: list[Step], *, day_first: bool = False) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units, signs and abbreviations in words."""
-    return _BLANKS.sub(" ", apply_rules(text, _rules(day_first=day_first), steps))
+    if not _WITHOUT_NUMBERS.fullmatch(text):
+        text = apply_rules(text, _SIGNS, steps)
+    text = apply_rules(text, NAMES, steps)
+    if not _WITHOUT_NUMBERS.fullmatch(text):
+        text = apply_rules(text, _numbers_and_signs(day_first=day_first), steps)
+    return _BLANKS.sub(" ", text)
 
 
 @cache
-def _rules(*, day_first: bool) -> tuple[Rule, ...]:
-    return (*_SIGNS, *NAMES, *_RANGES, *dates(day_first=day_first), *AMOUNTS, *_NUMBERS, *_REST)
+def _numbers_and_signs(*, day_first: bool) -> tuple[Rule, ...]:
+    return (*_RANGES, *dates(day_first=day_first), *AMOUNTS, *_NUMBERS, *_REST)
 
 
 def _number(match: regex.Match[str]) -> str:
@@ -81,6 +86,8 @@ def _ratio(match: regex.Match[str]) -> str:
     return match.group() if is_fraction else f"{first} {second}"
 
 
+# Only the rules for names concern such a text.
+_WITHOUT_NUMBERS = regex.compile(r"""(?:[\p{Latin}\s,;:!?'"’‘“”…—–()-]|\.(?!\w))*""")
 _BLANKS = regex.compile(r" {2,}")
 _SIGNS = rules(
     "sign",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import regex
@@ -12,10 +13,13 @@ Replacement = str | Callable[[regex.Match[str]], str]
 
 
 class Rule(NamedTuple):
-    """A pattern and its replacement: a template, or a function of the match."""
+    """A pattern and its replacement: a template, or a function of the match.
+
+    The pattern is compiled when it is first applied, because all of them take a tenth of a second.
+    """
 
     subject: str
-    pattern: regex.Pattern[str]
+    pattern: str
     replacement: Replacement
 
 
@@ -40,8 +44,13 @@ class Rewritten:
     steps: tuple[Step, ...] = ()
 
 
+@cache
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern)
+
+
 def rules(subject: str, *pairs: tuple[str, Replacement]) -> tuple[Rule, ...]:
-    return tuple(Rule(subject, regex.compile(pattern), replacement) for pattern, replacement in pairs)
+    return tuple(Rule(subject, pattern, replacement) for pattern, replacement in pairs)
 
 
 def apply_rules(text: str, table: Iterable[Rule], steps: list[Step]) -> str:
@@ -51,7 +60,7 @@ def apply_rules(text: str, table: Iterable[Rule], steps: list[Step]) -> str:
         def replace(match: regex.Match[str], rule: Rule = rule) -> str:
             return _replaced(rule, match, steps)
 
-        text = rule.pattern.sub(replace, text)
+        text = _compiled(rule.pattern).sub(replace, text)
     return text
 
 
@@ -63,7 +72,7 @@ def rewrite(text: str, table: Iterable[Rule]) -> Rewritten:
         pieces: list[str] = []
         places: list[int] = []
         position = 0
-        for match in rule.pattern.finditer(text):
+        for match in _compiled(rule.pattern).finditer(text):
             new = _replaced(rule, match, steps)
             pieces += (text[position : match.start()], new)
             places += origins[position : match.start()]

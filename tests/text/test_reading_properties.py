@@ -11,9 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studio.text import chinese, cleaning, english
+from studio.text.chinese import normalize_chinese
 from studio.text.cleaning import clean
+from studio.text.english import normalize_english
 from studio.text.language import Language
 from studio.text.normalize import normalize
+from studio.text.rules import apply_rules, rewrite
+from studio.text.tags import TagSet
 
 MAX_SECONDS_PER_CHARACTER = 10e-6
 _BITS = [
@@ -53,6 +58,36 @@ def test_words_are_not_lost(bits: list[str], language: Language) -> None:
     spoken = read(" ".join(bits), language)
     for word in _WORDS:
         assert spoken.count(word) == bits.count(word), word
+
+
+_PLAIN = st.lists(
+    st.sampled_from(
+        ["harbour", "Mr.", "Dr. Smith", "VIII", "Henry", "Chapter IV", "U.S.", "NASA", "I", "etc.", "a.m.", "xD", "X", "box",
+         "'n'", "\"so\"", "don't", "vs.", "No.", "World War II", "St. John", "—", "-", "...", "!", "?", ",", ":", "(", ")"]
+    )
+)  # fmt: skip
+
+
+@_few
+@given(words=_PLAIN)
+def test_texts_without_numbers_need_no_rules_of_numbers(words: list[str]) -> None:
+    text = " ".join(words)
+    rules = (*english._SIGNS, *english.NAMES, *english._numbers_and_signs(day_first=False))
+    assert normalize_english(text, []) == english._BLANKS.sub(" ", apply_rules(text, rules, []))
+
+
+@_few
+@given(text=st.text(alphabet="港口很安静。，！？、；：“”《》…—一百", max_size=30))
+def test_chinese_texts_without_numbers_need_no_rules(text: str) -> None:
+    assert normalize_chinese(text, []) == chinese._DASH.sub(
+        " ", chinese.drop_blanks(apply_rules(text, chinese._RULES, []))
+    )
+
+
+@_few
+@given(text=st.text(alphabet="港口，。！？aXxDbn0129 ,.!?'\"", max_size=30))
+def test_a_clean_text_stays(text: str) -> None:
+    assert clean(text).text == rewrite(text, cleaning._table(TagSet(), None)).text
 
 
 def _seconds_per_character(texts: list[str], language: Language) -> float:
