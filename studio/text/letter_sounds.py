@@ -5,13 +5,14 @@ The network is a few convolutions; numpy computes a word in a few milliseconds.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from studio.storage.json_input import parse_json
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -56,7 +57,7 @@ class LetterSounds:
 
     @cached_property
     def _facts(self) -> dict[str, str]:
-        facts: dict[str, str] = json.loads(str(self._content["facts"]))
+        facts: dict[str, str] = parse_json(str(self._content["facts"]))
         return facts
 
     @property
