@@ -15,7 +15,7 @@ from functools import cache
 import regex
 
 from studio.text.english_amounts import AMOUNTS, POWER, power
-from studio.text.english_dates import dates, read_as_year
+from studio.text.english_dates import SHORT_NAMES, dates, read_as_year
 from studio.text.english_names import NAMES
 from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal
 from studio.text.rules import Rule, Step, apply_rules, rules
@@ -86,8 +86,8 @@ def _ratio(match: regex.Match[str]) -> str:
     return match.group() if is_fraction else f"{first} {second}"
 
 
-# Only the rules for names concern such a text.
-_WITHOUT_NUMBERS = regex.compile(r"""(?:[\p{Latin}\s,;:!?'"’‘“”…—–()-]|\.(?!\w))*""")
+# Only the rules for names concern such a text: there is no number, sign, or short name of a day or month.
+_WITHOUT_NUMBERS = regex.compile(rf"""(?s)(?!.*\b(?:{SHORT_NAMES})\b)(?:[\p{{Latin}}\s,;:!?'"’‘“”…—–()-]|\.(?!\w))*""")
 _BLANKS = regex.compile(r" {2,}")
 _SIGNS = rules(
     "sign",
@@ -155,6 +155,7 @@ _NUMBERS = rules(
         r"(?<!\w)(?=[A-Za-z]*\d+[A-Za-z]+\d|\d*[A-Za-z]+\d+[A-Za-z])[A-Za-z\d]{6,}(?!\w)",
         lambda match: regex.sub(r"\d+", lambda digits: f" {english_digits(digits.group())} ", match.group()),
     ),
+    (r"(?<=\p{L})\d{5,}(?![\d\p{L}]|[.,]\d)", lambda match: " " + english_digits(match.group())),  # PR104434
     (r"(?<=\p{L})(?=\d)|(?<=\d)(?=\p{L})", " "),
     (r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?|\d+", _number),
 )

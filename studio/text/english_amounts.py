@@ -191,6 +191,10 @@ def _multiplied(match: regex.Match[str]) -> str:
     number, scale = match["number"].replace(",", ""), match["scale"]
     if scale == "B" and regex.match(r"\s\p{Lu}", match.string[match.end() :]):
         return match.group()  # 221B Baker Street
+    if match.group() == "3M" and not regex.match(
+        r"\s\p{Ll}+(?<!tape|product|mask)s\b|\s(?:people|in|of)\b", match.string[match.end() :]
+    ):
+        return "three M"  # the company
     if scale.lower() == "k" and number in ("2", "4", "5", "8", "10"):
         run = regex.match(
             r"\s?(?:run|race|video|TV|display|screen|resolution|monitor|footage)", match.string[match.end() :]

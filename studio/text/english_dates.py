@@ -35,6 +35,7 @@ _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 50, 64, 1
 _BEFORE_DATE = regex.compile(
     r"(?i)\b(?:on|due|by|until|dated|since|date|deadline|till|from|of|before|after|born)\s*:?\s*\Z"
 )
+SHORT_NAMES = "|".join((*_SHORT_DAYS, *_SHORT_MONTHS))  # of days and months
 
 
 def dates(*, day_first: bool) -> tuple[Rule, ...]:
@@ -207,6 +208,8 @@ _REST = (
     *rules(
         "telephone number",
         (r"(?<![\d-])(?:1-)?[89]00-(?:\d{3}-)?(?P<word>[A-Z]{4,})\b", _letters_after_digits),
+        (r"(?<![\d-])(?:(1)-)?([89])00-([A-Z]{2,})-(\d{3,4})(?![\d-])",
+         lambda match: f"{'one, ' if match[1] else ''}{english_digits(match[2])} hundred, {match[3]}, {english_digits(match[4])}"),
         *((pattern, _digits) for pattern in _PHONE_GROUPS),
     ),
     *rules(
