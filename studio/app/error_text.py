@@ -22,7 +22,7 @@ def error_message(error: StudioError) -> str:
 
 
 def error_remedy(error: StudioError) -> str:
-    """Return the remedy of an error; empty if there is none."""
+    """Return the remedy of an error, or an empty text."""
     return message_text(error.remedy)
 
 

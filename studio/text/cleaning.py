@@ -1,7 +1,7 @@
 """The cleaner: text of every source, before tags are found and words are normalised.
 
-It removes what cannot be spoken (markup, special tokens, citation marks, emoji, control characters), decodes entities
-and typographic forms of letters, and turns ``<br>`` into a line break and ``<break>`` into a pause. Inline tags of the
+It removes what cannot be spoken (markup, special tokens, citation marks, control characters), removes or names emoji,
+decodes entities and typographic forms of letters, and turns ``<br>`` into a line break and ``<break>`` into a pause. Inline tags of the
 model and pauses stay. Each character keeps its place in the text as written.
 
 Decision: unknown tags such as ``<name>`` lose their brackets but not their word. Reason: only markup is silent.

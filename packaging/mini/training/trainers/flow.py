@@ -109,7 +109,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def load_network(checkpoint: Path) -> LearningFlow:
-    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if it does not exist."""
     network = LearningFlow(config_of_facts(load_facts(checkpoint)), TokenTable.read(checkpoint.with_name(TABLE_FILE)))
     network.load_state_dict(load_weights(checkpoint, "flow"))
     return network.eval()

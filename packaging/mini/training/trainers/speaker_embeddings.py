@@ -19,7 +19,7 @@ _FILE = "speaker_embeddings.npz"
 
 
 def encoder_path(options: TrainingOptions) -> Path:
-    """Return the encoder of this work folder. Raise ``TrainingFailed`` if there is none."""
+    """Return the encoder of this work folder. Raise ``TrainingFailed`` if it does not exist."""
     path = options.work / "speaker_encoder.onnx"
     if not path.is_file():
         raise TrainingFailed(f"{path} does not exist. Train the speaker encoder first, which the flow needs.")

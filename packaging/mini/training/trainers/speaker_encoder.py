@@ -107,7 +107,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def load_network(checkpoint: Path) -> SpeakerNetwork:
-    """Return the trained network for inference. Raise ``TrainingFailed`` if there is none."""
+    """Return the trained network for inference. Raise ``TrainingFailed`` if it does not exist."""
     facts = load_facts(checkpoint)
     network = SpeakerNetwork(int(facts["channels"]), int(facts["pooled_channels"]))
     network.load_state_dict(load_weights(checkpoint, "encoder"))
@@ -115,7 +115,7 @@ def load_network(checkpoint: Path) -> SpeakerNetwork:
 
 
 def export(checkpoint: Path, path: Path) -> None:
-    """Write ``campplus.onnx`` from a checkpoint. Raise ``TrainingFailed`` if there is none."""
+    """Write ``campplus.onnx`` from a checkpoint. Raise ``TrainingFailed`` if it does not exist."""
     write_speaker_onnx(load_network(checkpoint), path)
 
 

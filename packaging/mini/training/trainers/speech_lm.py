@@ -236,7 +236,7 @@ def _validation(
 
 
 def load_network(checkpoint: Path) -> FactoredSpeechLM:
-    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if it does not exist."""
     sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
     network = FactoredSpeechLM(speech_lm_config(**sizes), TokenTable.read(checkpoint.with_name(TABLE_FILE)))
     network.load_state_dict(load_weights(checkpoint, STAGE))

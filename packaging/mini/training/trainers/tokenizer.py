@@ -109,7 +109,7 @@ def _targets(corpus: Corpus, index: int) -> tuple[LabelArray, LabelArray]:
 
 
 def load_network(checkpoint: Path) -> SpeechTokenizerNetwork:
-    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if it does not exist."""
     sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
     network = SpeechTokenizerNetwork(TokenTable.read(checkpoint.with_name(TABLE_FILE)), **sizes)
     network.load_state_dict(load_weights(checkpoint, STAGE))
@@ -117,7 +117,7 @@ def load_network(checkpoint: Path) -> SpeechTokenizerNetwork:
 
 
 def export(checkpoint: Path, path: Path) -> None:
-    """Return ``speech_tokenizer_v3.onnx`` of a checkpoint. Raise ``TrainingFailed`` if there is none."""
+    """Return ``speech_tokenizer_v3.onnx`` of a checkpoint. Raise ``TrainingFailed`` if it does not exist."""
     write_tokenizer_onnx(load_network(checkpoint), path)
 
 

@@ -154,7 +154,7 @@ class VocoderLesson:
         ]
 
     def continue_from(self, path: Path, trainer: Trainer) -> None:
-        """Load all networks of another checkpoint. Raise ``TrainingFailed`` if there is none."""
+        """Load all networks of another checkpoint. Raise ``TrainingFailed`` if it does not exist."""
         self.network.load_state_dict(load_weights(path, "vocoder"))
         self.sine_heads.load_state_dict(load_weights(path, "sine_heads"))
         self.judges.load_state_dict(load_weights(path, "judges"))
