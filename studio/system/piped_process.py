@@ -86,7 +86,7 @@ class PipedProcess:
     def __init__(self, make_child: MakeChild, *, log_name: str) -> None:
         self.log_path = new_log_path(log_name)
         self._connection, self._far_end = multiprocessing.Pipe(duplex=True)
-        self._sending = threading.Lock()
+        self._sending, self._receiving = threading.Lock(), threading.Lock()
         self._process = make_child(self._far_end, self.log_path)
 
     def start(self) -> None:
@@ -106,20 +106,22 @@ class PipedProcess:
         """Wait for the next message. Raise ``EOFError`` or ``OSError`` after the process has ended."""
         while not self.has_message(_POLL_SECONDS):
             pass
-        return self._connection.recv()
+        with self._receiving:
+            return self._connection.recv()
 
     def has_message(self, timeout_seconds: float) -> bool:
         """Wait for a message or the end of the process, and return whether ``receive`` returns or raises at once.
 
         Raise ``EOFError`` or ``OSError`` after the process has ended.
         """
-        if self._connection.poll(timeout_seconds):
+        with self._receiving:
+            if self._connection.poll(timeout_seconds):
+                return True
+            if self._process.exitcode is None:
+                return False
+            if not self._connection.poll():
+                raise EOFError
             return True
-        if self._process.exitcode is None:
-            return False
-        if not self._connection.poll():
-            raise EOFError
-        return True
 
     def kill(self) -> None:
         with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended
@@ -132,7 +134,7 @@ class PipedProcess:
             self._process.kill()
             self._process.join()
         _alive.discard(self)
-        with self._sending:  # the descriptor of a closed connection may belong to another file
+        with self._sending, self._receiving:  # the descriptor of a closed connection may belong to another file
             self._connection.close()
         return describe_exit(self._process.exitcode or 0)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from waiting import wait_until
 
 from studio.audio.files import read_audio
 from studio.engines.overview import EngineAction, EngineStatus
@@ -169,6 +170,8 @@ class FakeModel:
                 time.sleep(600)
             case "rest":
                 time.sleep(0.1)
+            case "listen.":
+                wait_until(lambda: control.is_stopped_early)
             case "breathe":
                 time.sleep(0.01)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -38,6 +39,61 @@ def test_messages_of_several_threads_do_not_overlap() -> None:
     for thread in threads:
         thread.join(60)
     assert (crowded.num_sent, crowded.most_inside) == (4, 1)
+
+
+class ReadConnection:
+    """A connection that records whether it was closed while a thread was waiting for a message."""
+
+    def __init__(self) -> None:
+        self.is_read = self.was_closed_while_read = self.is_closed = False
+        self.reading = threading.Event()
+
+    def poll(self, _seconds: float = 0.0) -> bool:
+        if self.is_closed:
+            raise OSError("handle is closed")
+        self.is_read = True
+        self.reading.set()
+        time.sleep(0.05)
+        self.is_read = False
+        return False
+
+    def close(self) -> None:
+        self.was_closed_while_read = self.is_read
+        self.is_closed = True
+
+
+class EndedChild:
+    """A child whose end is known only once it is waited for."""
+
+    pid = 1
+    exitcode: int | None = None
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def join(self, timeout: float | None = None) -> None:
+        self.exitcode = 0
+
+
+def test_the_pipe_is_not_closed_while_a_thread_waits_for_a_message() -> None:
+    process = PipedProcess(lambda _far_end, _log_path: EndedChild(), log_name="test")
+    process._connection.close()
+    process._far_end.close()
+    connection = ReadConnection()
+    process._connection = connection  # type: ignore[assignment]
+
+    def wait_for_messages() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            process.receive()
+
+    thread = threading.Thread(target=wait_for_messages)
+    thread.start()
+    assert connection.reading.wait(60)
+    process.wait_exit()
+    thread.join(60)
+    assert connection.is_closed
+    assert not connection.was_closed_while_read
 
 
 def echo(connection: Connection, exit_status: int) -> None:

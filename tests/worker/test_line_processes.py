@@ -239,7 +239,7 @@ def test_a_line_in_another_process_ends_early_after_a_sentence() -> None:
     process = open_process()
     control = RequestControl()
     control.stop_early()
-    request = SynthesisRequest("One two.\nThree.\nFour.", VOICE)
+    request = SynthesisRequest("One listen.\nThree.\nFour.", VOICE)
     first, report = report_of(process.stream(request, control))
     assert (len(first), report.num_items) == (2, 1)
     rest, report = report_of(process.stream(replace(request, num_skipped=1), RequestControl()))
