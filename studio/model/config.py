@@ -116,6 +116,11 @@ class SolverConfig:
     num_steps: int = 10
     guidance_scale: float = 0.7
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Numbers of steps that a flow can be run with: the released one, then fewer of them, cheapest first."""
+        return (self.num_steps, *(count for count in REDUCED_STEPS if count < self.num_steps))
+
 
 # Numbers of solver steps for the reduced qualities, cheapest first. At equal cost, they are closer to the exact solver
 # than guidance in only some of the steps (`packaging/measurements/qualities.md`).

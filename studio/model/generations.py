@@ -43,6 +43,7 @@ _MAX_TOKENS = 1 << 20
 _MAX_MEL_BINS = 1024
 _MAX_HEADS = 256
 _MAX_BLOCKS = 256
+_MAX_SOLVER_STEPS = 100
 _MAX_NAME = 60  # longest class name in an error message
 _RATE_OF_25HZ, _TEXT_TOKENS_OF_25HZ = 25, 60_515
 _SAMPLE_RATE_1 = 22_050
@@ -316,7 +317,11 @@ def _flow_base(root: ConfigSection) -> FlowConfig:
         frames_per_token=section.integer("token_mel_ratio", high=16, default=2),
         lookahead_tokens=section.integer("pre_lookahead_len", high=64, default=3),
         chunk_tokens=root.integer("chunk_size", high=1024, default=25),
-        solver=SolverConfig(guidance_scale=cfm.number("inference_cfg_rate", low=0.0, high=10.0, default=0.7)),
+        solver=SolverConfig(
+            # Not in the released files, whose code has 10 steps: a distilled flow says here how many it needs.
+            num_steps=cfm.integer("n_timesteps", high=_MAX_SOLVER_STEPS, default=10),
+            guidance_scale=cfm.number("inference_cfg_rate", low=0.0, high=10.0, default=0.7),
+        ),
     )
 
 

@@ -158,7 +158,7 @@ class FlowDecoder(Protocol):
         ...
 
     def with_steps(self, num_steps: int) -> FlowDecoder | None:
-        """Return this flow with another number of solver steps, or None if the engine does not have it.
+        """Return this flow with fewer solver steps than the released ones, or None if the engine does not have it.
 
         The weights are shared. Prompt states belong to one number of steps.
         """

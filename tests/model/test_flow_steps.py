@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from studio.model.config import REDUCED_STEPS
 from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.caches import CacheKind
 from studio.model.flow.model import FlowModel
+from studio.model.generations import GENERATIONS
+from studio.model.official_yaml import Document
 
 REDUCED = [REDUCED_STEPS[0], REDUCED_STEPS[2]]
 
@@ -54,7 +57,8 @@ def test_exact_flow_is_the_one_without_other_solvers(reference: Path, family: st
     prompt, tokens = random_prompt(config, 28), random_tokens(config, 30)
     released = flow_decoder(reference, family, num_steps=config.solver.num_steps)
     assert torch.equal(decoder.decode_whole(prompt, tokens), released.decode_whole(prompt, tokens))
-    assert decoder.prompt_key() == _with_steps(decoder, 10).prompt_key() == released.prompt_key()
+    assert decoder.prompt_key() == released.prompt_key()
+    assert decoder.with_steps(config.solver.num_steps) is None
     assert released.with_steps(REDUCED_STEPS[0]) is None
 
 
@@ -128,3 +132,19 @@ def test_first_generation_has_the_same_solvers(reference: Path, num_steps: int) 
     assert whole.shape == before.shape
     assert relative_error(whole, before) > 1e-3
     assert torch.equal(exact.decode_whole(prompt, tokens), before)
+
+
+def test_a_distilled_flow_names_its_steps_in_the_yaml(reference: Path, family: str, tmp_path: Path) -> None:
+    """Its stream is that of the same weights with as many steps, and it can only be run with fewer."""
+    generation = next(each for each in GENERATIONS if each.name == family)
+    released = (reference / family / "checkpoint" / generation.yaml_name).read_text("utf-8")
+    settings = tmp_path / generation.yaml_name
+    settings.write_text(re.sub(r"(?m)^( *)(inference_cfg_rate:.*)$", r"\1\2\n\1n_timesteps: 4", released), "utf-8")
+    config = generation.read_flow(Document(settings).root)
+    assert (config.solver.num_steps, config.solver.counts) == (4, (4, 3))
+    assert flow_config(reference, family).solver.num_steps == 10
+    prompt, tokens = random_prompt(config, 28), random_tokens(config, 30)
+    distilled = CachedFlowDecoder(flow_network(reference, family), config)
+    expected = _with_steps(flow_decoder(reference, family), 4).decode_whole(prompt, tokens)
+    assert torch.equal(distilled.decode_whole(prompt, tokens), expected)
+    assert [distilled.with_steps(count) is not None for count in (3, 4, 5)] == [True, False, False]

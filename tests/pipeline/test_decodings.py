@@ -50,7 +50,7 @@ class FakeFlow:
         self.runs: list[int] = []
 
     def with_steps(self, num_steps: int) -> FakeFlow | None:
-        if not self.has_solvers:
+        if not self.has_solvers or num_steps >= self.num_steps:
             return None
         flow = FakeFlow(self.shift, num_steps)
         flow.runs = self.runs
@@ -92,6 +92,14 @@ def test_fewest_steps_within_the_limit_are_chosen(tmp_path: Path) -> None:
         assert (found.quality, found.distortion_db) == (quality, distances[within[0]])
         assert found.relative_seconds > 0
     assert QUALITY_DISTANCE_DB[Quality.FAST] == 0.6
+
+
+def test_a_flow_with_few_steps_of_its_own_is_not_measured_against_itself(tmp_path: Path) -> None:
+    flow = FakeFlow(0.4, REDUCED_STEPS[0])
+    chosen, found = choose(flow, Quality.DRAFT, tmp_path)
+    assert chosen is flow
+    assert found == FlowQuality()
+    assert not flow.runs
 
 
 def test_the_slower_first_run_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

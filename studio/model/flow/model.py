@@ -15,7 +15,7 @@ from typing import Generic, Self, TypeVar
 import torch
 
 from studio.errors import SequenceTooLong
-from studio.model.config import REDUCED_STEPS, FlowConfig
+from studio.model.config import FlowConfig, SolverConfig
 from studio.model.flow.layers import Conditions, Context, FullContext, Modulation, VelocityEstimator
 from studio.model.flow.network import EncoderContext, FlowNetwork, FlowParts
 from studio.model.stages import FlowPrompt
@@ -60,12 +60,12 @@ class AnyFlowModel(Generic[NetworkT]):
         self.network = network
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
-        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter, tables)
+        self._solvers = solvers(network.estimator, config.solver, num_steps, parameter, tables)
         self.steps, self.modulations = next(iter(self._solvers.values()))
 
     def with_steps(self, num_steps: int) -> Self | None:
-        """Return this model with another solver, or None if it does not have it."""
-        solver = self._solvers.get(num_steps)
+        """Return this model with a solver of fewer steps, or None if it does not have it."""
+        solver = self._solvers.get(num_steps) if num_steps < self.config.solver.num_steps else None
         if solver is None:
             return None
         model = copy.copy(self)
@@ -208,7 +208,7 @@ Solver = tuple[tuple[EulerStep, ...], tuple[Modulation, ...]]
 
 def solvers(
     estimator: VelocityEstimator,
-    released_steps: int,
+    config: SolverConfig,
     num_steps: int | None,
     like: torch.Tensor,
     tables: Mapping[str, torch.Tensor] | None = None,
@@ -217,7 +217,7 @@ def solvers(
 
     The layers of ``estimator`` that compute modulations are dropped.
     """
-    counts = (released_steps, *REDUCED_STEPS) if num_steps is None else (num_steps,)
+    counts = config.counts if num_steps is None else (num_steps,)
     if tables is None:
         tables = time_tables(estimator, counts, like)
     estimator.drop_time_layers()

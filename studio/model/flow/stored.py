@@ -100,8 +100,7 @@ def _estimator(network: torch.nn.Module) -> VelocityEstimator:
 @torch.inference_mode()
 def _tables(network: torch.nn.Module, config: FlowConfig) -> Tensors:
     digest = torch.tensor(list(bytes.fromhex(digest_samples(network.state_dict()))), dtype=torch.uint8)
-    counts = (config.solver.num_steps, *REDUCED_STEPS)
-    tables = time_tables(_estimator(network), counts, next(network.parameters()))
+    tables = time_tables(_estimator(network), config.solver.counts, next(network.parameters()))
     return {_DIGEST: digest, **{name: table.contiguous() for name, table in tables.items()}}
 
 
