@@ -15,7 +15,7 @@ from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.messages import message
 from studio.model.config import Precision
-from studio.model.onednn import has_onednn
+from studio.model.cpu_products import multiplies_in
 from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm.linear import check_support
 
@@ -65,7 +65,7 @@ class TorchCandidate(EngineBackend):
     def _has_fast_arithmetic(self) -> bool:
         if self.precision is Precision.FLOAT32:
             return True
-        return self.precision in (Precision.BFLOAT16, Precision.INT8) and has_onednn(self.precision)
+        return self.precision in (Precision.BFLOAT16, Precision.INT8) and multiplies_in(self.precision)
 
     def _memory_bytes(self, target: EngineTarget) -> int:
         return int(target.weight_bytes(self.stage) * _WEIGHT_SHARE[self.precision]) + self.working_bytes[self.stage]

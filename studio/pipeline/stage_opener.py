@@ -21,7 +21,7 @@ from studio import paths
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError, UnsupportedPrecision
-from studio.model import onednn
+from studio.model import cpu_products
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
@@ -235,7 +235,7 @@ class StageOpener:
         missing = [
             precision
             for precision in precisions
-            if precision not in found and onednn.speedup(precision) >= MIN_PRODUCT_SPEEDUP
+            if precision not in found and cpu_products.speedup(precision) >= MIN_PRODUCT_SPEEDUP
         ]
         loaded: dict[Precision, _Network] = {}
         if missing:

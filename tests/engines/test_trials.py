@@ -180,7 +180,7 @@ def test_16_bit_vocoder_is_accurate_and_needs_fast_arithmetic(
     assert found.rejection is None, str(found.rejection)
     assert found.relative_error > 1e-6, "the precision has an effect"
     for has_it in (True, False):
-        monkeypatch.setattr(torch_candidates, "has_onednn", lambda precision, has_it=has_it: has_it)
+        monkeypatch.setattr(torch_candidates, "multiplies_in", lambda precision, has_it=has_it: has_it)
         assert isinstance(bfloat16.probe(target), Available if has_it else Unusable)
         assert isinstance(halves[Precision.FLOAT16].probe(target), Unusable)
 

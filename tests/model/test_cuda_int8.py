@@ -18,10 +18,11 @@ from speech_lm_cases import random_network, small_config
 from studio.errors import UnsupportedPrecision
 from studio.model import cuda_kernel
 from studio.model.config import Precision
+from studio.model.cpu_products import quantize_int8_per_channel
 from studio.model.cuda_kernel import CudaKernel, compiled, load_compiler
 from studio.model.speech_lm import build_speech_lm, compare_with_reference, linear
 from studio.model.speech_lm.cuda_int8 import SOURCE, CudaInt8Linear, kernel_on
-from studio.model.speech_lm.linear import check_support, describe, pack, quantize_int8_per_channel
+from studio.model.speech_lm.linear import check_support, describe, pack
 
 CPU, CARD = torch.device("cpu"), torch.device("cuda:0")
 LAUNCH_IN_CPP = r"""

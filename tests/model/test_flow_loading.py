@@ -25,12 +25,12 @@ from flow_cases import (
 )
 
 from studio.errors import MissingModelFile, UnsupportedPrecision, WrongTensors
-from studio.model import onednn
+from studio.model import cpu_products
 from studio.model.config import Precision
+from studio.model.cpu_products import OneDnnConvolution, OneDnnLinear, linear, multiplies_in, speedup
 from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import CacheKind, attend_segments
-from studio.model.onednn import OneDnnConvolution, OneDnnLinear, has_onednn, linear, speedup
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
@@ -182,11 +182,22 @@ def test_attention_to_segments(dtype: torch.dtype, frames: int, has_bias: bool) 
     assert (found.float() - expected).abs().max() < (1e-5 if dtype is torch.float32 else 4e-2)
 
 
-HAS_INT8 = has_onednn(Precision.INT8)
-INT8_ONLY = pytest.mark.skipif(not HAS_INT8, reason="this processor does not multiply in int8")
+X86_ONLY = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86 processor")
 
 
-@INT8_ONLY
+@pytest.fixture(params=["oneDNN", "fbgemm"])
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The library of products in 8 bits."""
+    name = str(request.param)
+    if name == "oneDNN" and not cpu_products._multiplies_int8_exactly():
+        pytest.skip("this processor does not add products of 8 bits in 32 bits")
+    if name == "fbgemm" and not cpu_products.has_fbgemm():
+        pytest.skip("not an x86 processor")
+    monkeypatch.setattr(cpu_products, "_multiplies_int8_exactly", lambda: name == "oneDNN")
+    return name
+
+
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("approximate", [None, "tanh"])
 def test_product_in_8_bits(approximate: str | None) -> None:
     generator = torch.Generator().manual_seed(5)
@@ -205,18 +216,23 @@ def test_product_in_8_bits(approximate: str | None) -> None:
     assert torch.equal(product(x[:, 10:20]), found[:, 10:20])
 
 
+@X86_ONLY
 @pytest.mark.slow
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86 processor")
-def test_8_bits_are_refused_on_a_processor_that_adds_them_in_16_bits() -> None:
+@pytest.mark.parametrize("instructions", ["AVX2", "ALL"])
+def test_the_largest_8_bit_numbers_are_multiplied_exactly(instructions: str) -> None:
+    """Processors without VNNI add pairs of products in 16 bits, which must not saturate."""
     code = (
-        "from studio.model.config import Precision; from studio.model.onednn import has_onednn, speedup; "
-        "import sys; sys.exit(has_onednn(Precision.INT8) or speedup(Precision.INT8) > 0)"
+        "import torch; from studio.model.config import Precision; from studio.model.cpu_products import linear; "
+        "weight = torch.full((32, 64), 127.0); weight[::2] *= -1; x = torch.full((4, 64), -1e3); "
+        "product = linear(weight, None, 4, Precision.INT8); print(type(product).__name__); "
+        "torch.testing.assert_close(product(x), x @ weight.T, rtol=1e-6, atol=0)"
     )
-    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": "AVX2"}
-    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": instructions}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    assert instructions == "ALL" or ran.stdout.strip() == "Int8FbgemmLinear"
 
 
-@INT8_ONLY
+@pytest.mark.usefixtures("library")
 @pytest.mark.slow
 def test_stream_in_8_bits_equals_one_run(reference: Path, family: str) -> None:
     """As far as rounding to 8 bits permits after another order of summation: closer than to float32."""
@@ -239,15 +255,15 @@ def test_a_program_that_occupies_a_core_for_a_moment_does_not_hide_a_speedup(mon
         nonlocal is_disturbed
         is_disturbed = False
 
-    monkeypatch.setattr(onednn.time, "sleep", end_disturbance)
-    monkeypatch.setattr(onednn.timeit, "timeit", lambda product, number: 8.0 if is_disturbed else product())
-    assert onednn.ratio_of_seconds(lambda: 3.0, lambda: 1.0, clear=1.5) == 3.0
-    assert onednn.ratio_of_seconds(lambda: 1.0, lambda: 1.0, clear=1.5) == 1.0
+    monkeypatch.setattr(cpu_products.time, "sleep", end_disturbance)
+    monkeypatch.setattr(cpu_products.timeit, "timeit", lambda product, number: 8.0 if is_disturbed else product())
+    assert cpu_products.ratio_of_seconds(lambda: 3.0, lambda: 1.0, clear=1.5) == 3.0
+    assert cpu_products.ratio_of_seconds(lambda: 1.0, lambda: 1.0, clear=1.5) == 1.0
 
 
 @pytest.mark.parametrize("precision", [Precision.BFLOAT16, Precision.INT8])
 def test_speedup_is_measured(precision: Precision) -> None:
-    assert (speedup(precision, 10, 64) > 0) is has_onednn(precision)
+    assert (speedup(precision, 10, 64) > 0) is multiplies_in(precision)
 
 
 @pytest.mark.slow

@@ -13,13 +13,14 @@ from non_causal_flow_cases import FAMILY, non_causal_config, non_causal_decoder,
 from studio import paths
 from studio.errors import MissingModelFile, WrongTensors
 from studio.model.config import FlowConfig, Precision
+from studio.model.cpu_products import multiplies_in
 from studio.model.flow import CachedFlowDecoder, FlowOptions, NonCausalFlowDecoder, stored
 from studio.model.flow.stored import discard_stored
-from studio.model.onednn import has_onednn
 
 PRECISIONS = [
     pytest.param(
-        precision, marks=pytest.mark.skipif(not has_onednn(precision), reason="this processor does not multiply in it")
+        precision,
+        marks=pytest.mark.skipif(not multiplies_in(precision), reason="this processor does not multiply in it"),
     )
     for precision in (Precision.FLOAT32, Precision.BFLOAT16, Precision.INT8)
 ]
@@ -104,7 +105,7 @@ def test_other_numbers_of_steps_are_not_stored(reference: Path) -> None:
 
 
 def test_reduced_weights_are_discarded(reference: Path) -> None:
-    if not has_onednn(Precision.INT8):
+    if not multiplies_in(Precision.INT8):
         pytest.skip("this processor does not multiply in 8 bits")
     _load(reference, "cosyvoice3", Precision.INT8)
     path, config = reference / "cosyvoice3" / "checkpoint" / "flow.pt", flow_config(reference, "cosyvoice3")

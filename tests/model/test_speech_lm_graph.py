@@ -288,7 +288,7 @@ def test_bfloat16_must_be_clearly_faster(tmp_path: Path, monkeypatch: pytest.Mon
 
     assert is_worthwhile(slow, 64, 64)
     assert not is_worthwhile(lambda rows: rows, 64, 64)
-    monkeypatch.setattr(graph_decoder, "has_onednn", lambda precision: False)
+    monkeypatch.setattr(graph_decoder, "multiplies_in", lambda precision: False)
     assert not gains_from_bfloat16(CONFIG.backbone)
     assert "bfloat16" not in loaded(tmp_path, Precision.INT8).engine
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from studio.model import onednn
+from studio.model import cpu_products
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision, PromptMelConfig
 from studio.model.device_kind import DeviceKind, DeviceTraits
@@ -128,7 +128,7 @@ class FakeFlows:
         self.flow_path = folder / "flow.pt"
         self.flow_path.write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
-        monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision in shares else 1.0)
+        monkeypatch.setattr(cpu_products, "speedup", lambda precision: 2.0 if precision in shares else 1.0)
         monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
         monkeypatch.setattr(stage_opener, "build_prompt", lambda *_: PROMPT)
 
@@ -260,7 +260,7 @@ class FakeVocoders:
         self.vocoder_path = folder / "hift.pt"
         self.vocoder_path.write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
-        monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision is Precision.BFLOAT16 else 1.0)
+        monkeypatch.setattr(cpu_products, "speedup", lambda precision: 2.0 if precision is Precision.BFLOAT16 else 1.0)
         monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
         monkeypatch.setattr(stage_opener, "build_prompt", lambda *_: PROMPT)
 
@@ -306,7 +306,7 @@ def test_vocoder_stays_float32_on_a_processor_that_is_not_faster_in_bfloat16(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vocoders = FakeVocoders(tmp_path, monkeypatch, noise=0.0, share=0.5)
-    monkeypatch.setattr(onednn, "speedup", lambda _precision: 1.0)
+    monkeypatch.setattr(cpu_products, "speedup", lambda _precision: 1.0)
     opened = vocoders.open()
     assert (opened.precision, opened.reason, vocoders.num_runs) == (Precision.FLOAT32, "", 0)
 
@@ -316,7 +316,7 @@ def test_flow_stays_float32_without_fast_reduced_precisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speedup: float
 ) -> None:
     flows = FakeFlows(tmp_path, monkeypatch, shifts={}, shares={})
-    monkeypatch.setattr(onednn, "speedup", lambda _precision: speedup)
+    monkeypatch.setattr(cpu_products, "speedup", lambda _precision: speedup)
     opened = flows.open()
     assert (opened.precision, opened.reason, flows.num_runs) == (Precision.FLOAT32, "", 0)
     assert flows.loaded == [Precision.FLOAT32]

@@ -29,13 +29,13 @@ from studio.engines.cuda_graph.flow import GraphedFlowDecoder
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
 from studio.engines.cuda_graph.vocoder import GraphedVocoder
 from studio.model.config import FlowConfig, Precision, SpeechLMConfig, VocoderConfig
+from studio.model.cpu_products import quantize_int8_per_channel
 from studio.model.cuda_kernel import load_compiler
 from studio.model.flow import FlowOptions
 from studio.model.flow.decoder import CachedFlowDecoder
 from studio.model.flow.network import build_network
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
-from studio.model.speech_lm.linear import quantize_int8_per_channel
 from studio.model.speech_lm.loading import build_speech_lm
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.stages import FlowPrompt, SpeechLM, SpeechTokenRequest

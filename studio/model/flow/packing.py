@@ -25,9 +25,9 @@ from torch import nn
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.cpu_products import OneDnnConvolution, multiplies_in, packed_linear, reduced
 from studio.model.flow.layers import Convolution, GeluLinear, MixedPrecision, ProjectedAttention
 from studio.model.flow.network import FlowNetwork
-from studio.model.onednn import OneDnnConvolution, has_onednn, packed_linear, reduced
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
 _USUAL_ROWS = 100
@@ -186,7 +186,7 @@ def _pack_for_cpu(
 
 def has_cpu_products(precision: Precision) -> bool:
     """Return whether a CPU multiplies in ``precision`` with oneDNN."""
-    return precision is not Precision.FLOAT16 and has_onednn(precision)
+    return precision is not Precision.FLOAT16 and multiplies_in(precision)
 
 
 def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[[], None]) -> None:

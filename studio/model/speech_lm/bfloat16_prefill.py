@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from studio.model.config import QwenConfig
-from studio.model.onednn import ratio_of_seconds
+from studio.model.cpu_products import ratio_of_seconds
 from studio.model.speech_lm.decoder import Decoder, PackedLayer, merged_gate_up, merged_query_key_value
 from studio.model.speech_lm.linear import PlainLinear
 from studio.model.speech_lm.network import DecoderLayer

@@ -20,8 +20,8 @@ from torch import nn
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision, QwenConfig
+from studio.model.cpu_products import multiplies_in, ratio_of_seconds
 from studio.model.huge_pages import on_huge_pages
-from studio.model.onednn import has_onednn, ratio_of_seconds
 from studio.model.onnx_networks import onnxruntime, open_graph
 from studio.model.speech_lm.bfloat16_prefill import MIN_ROWS, is_worthwhile
 from studio.model.speech_lm.block_weights import LEVELS, ROWS, block_size
@@ -72,7 +72,7 @@ def gains_from_bfloat16(config: QwenConfig) -> bool:
     """Return whether a decoder of this size is clearly faster in bfloat16 than its graph, for many rows."""
     height, width = config.intermediate_size, config.hidden_size
     block = block_size(width)
-    if block is None or not has_onednn(Precision.BFLOAT16):
+    if block is None or not multiplies_in(Precision.BFLOAT16):
         return False
     return is_worthwhile(GraphLinear(written_product(torch.ones(height, width), None, 8, block)), height, width)
 

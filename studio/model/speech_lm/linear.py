@@ -21,17 +21,15 @@ it. On a GPU, 8-bit weights use a custom kernel (``cuda_int8``); other precision
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
+from studio.model.cpu_products import FbgemmMatrix, OneDnnLinear, has_fbgemm, multiplies_in, quantize_int8_per_channel
 from studio.model.cuda_kernel import load_compiler
-from studio.model.onednn import OneDnnLinear, has_onednn
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 
 # (rows, in) float32 -> (rows, out) float32, including the bias. "Mixed" ones may also take and return 16 bits.
@@ -66,7 +64,7 @@ def pack(
     if precision is Precision.FLOAT16:
         return HalfLinear(weight, bias, device)
     dtype = {Precision.FLOAT32: torch.float32, Precision.BFLOAT16: torch.bfloat16}[precision]
-    if device.type == "cpu" and has_onednn(precision):
+    if device.type == "cpu" and multiplies_in(precision):
         return OneDnnLinear(weight.to(dtype), bias, usual_rows=1)
     return PlainLinear(weight.to(device, dtype), bias, is_mixed=is_mixed and device.type != "cpu")
 
@@ -78,7 +76,7 @@ def describe(precision: Precision, device: torch.device) -> str:
         return f"torch int8 weights, {'own kernel' if is_gpu else '16-bit activations (fbgemm)'}"
     if precision is Precision.INT4:
         return "torch int4 weights in the gated layers, int8 in the others"
-    if precision is not Precision.FLOAT16 and device.type == "cpu" and has_onednn(precision):
+    if precision is not Precision.FLOAT16 and device.type == "cpu" and multiplies_in(precision):
         return f"torch {precision.value} (oneDNN)"
     return f"torch {precision.value}"
 
@@ -90,7 +88,7 @@ def check_support(precision: Precision, device: torch.device) -> None:
     if device.type != "cpu":
         _check_gpu_support(precision)
         return
-    if "fbgemm" not in torch.backends.quantized.supported_engines:
+    if not has_fbgemm():
         raise UnsupportedPrecision(
             "This processor has no supported fast 8-bit arithmetic.",
             remedy="Choose float32 or float16.",
@@ -151,22 +149,15 @@ class Int8Linear:
 
     fbgemm multiplies 8-bit by 8-bit numbers. With a single 8-bit scale, a large activation would cause small
     activations in the same row to be rounded to zero. So each row becomes two: a coarse one and its magnified rounding
-    error. The weights are read once for both, so the second row costs almost no time. Only 7 of the 8 bits are used,
-    so that the 16-bit sums of CPUs without VNNI cannot overflow.
+    error. The weights are read once for both, so the second row costs almost no time.
     """
 
     _STEPS = 63
-    _ZERO_POINT = 64
     _MAGNIFIER = 2.0 * _STEPS
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        levels, scales = quantize_int8_per_channel(weight)
-        zero_points = torch.zeros(len(scales), dtype=torch.long)
-        with _fbgemm():
-            quantized = torch._make_per_channel_quantized_tensor(levels, scales.double(), zero_points, 0)
-            self._weight = torch.ops.quantized.linear_prepack(quantized, None)
+        self._matrix = FbgemmMatrix(*quantize_int8_per_channel(weight))
         self._bias = bias
-        self._multiply = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         largest = torch.linalg.vector_norm(rows, ord=float("inf"), dim=1, keepdim=True)
@@ -174,23 +165,10 @@ class Int8Linear:
         levels = rows / unit
         coarse = levels.round()
         rest = (levels - coarse) * self._MAGNIFIER
-        products = self._multiply(torch.cat((coarse, rest)), 1.0, self._ZERO_POINT, self._weight)
+        products = self._matrix(torch.cat((coarse, rest)))
         coarse_product, rest_product = products.chunk(2)
         product = torch.add(coarse_product, rest_product, alpha=1 / self._MAGNIFIER).mul_(unit)
         return product if self._bias is None else product.add_(self._bias)
-
-
-def quantize_int8_per_channel(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return ``weight`` (out, in) as int8 levels, and one scale per output channel."""
-    largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1))
-    scales = (largest / 127).clamp_(min=1e-30)
-    levels = torch.empty(weight.shape, dtype=torch.int8)
-    # In pieces that fit the CPU cache: three times faster than with large temporary tensors.
-    for levels_here, weight_here, scales_here in zip(
-        torch.split(levels, 256), torch.split(weight, 256), torch.split(scales[:, None], 256), strict=True
-    ):
-        levels_here.copy_((weight_here / scales_here).round_())
-    return levels, scales
 
 
 class Int4Linear:
@@ -220,19 +198,3 @@ class Int4Linear:
         product: torch.Tensor = self._multiply(rows.bfloat16(), self._weight, self.GROUP, self._scales_and_offsets)
         product = product.float()
         return product if self._bias is None else product.add_(self._bias)
-
-
-@contextmanager
-def _fbgemm() -> Iterator[None]:
-    # The packing engine is a global setting of torch; the default "x86" may pack for another engine.
-    before = torch.backends.quantized.engine
-    torch.backends.quantized.engine = "fbgemm"
-    try:
-        with warnings.catch_warnings():
-            # WORKAROUND for https://github.com/pytorch/pytorch/issues/184982: torch 2.13 deprecates quantized
-            # tensors, the only interface to fbgemm. Once they are removed, use oneDNN's 8-bit multiplication
-            # (onednn.qlinear_pointwise, 33 / 19 ms in the table above).
-            warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
-            yield
-    finally:
-        torch.backends.quantized.engine = before
