@@ -1,14 +1,14 @@
 """Subtitles: one line per speech, with its time in the video as its slot.
 
-SubRip (.srt) and WebVTT (.vtt) are read here, because files with faults are common, and pysubs2 drops numbers at the end
-of their cues and keeps the comments of WebVTT. It reads the other formats: SubStation Alpha, MicroDVD, MPL2, SAMI, TMP.
+pysubs2 reads all formats. Files with faults are common in SubRip (.srt) and WebVTT (.vtt), and pysubs2 is strict about
+times, so these are first rewritten with the times that it reads and without the comments of WebVTT.
 Sources: the description of WebVTT by the W3C; SubRip has no specification.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
@@ -23,15 +23,17 @@ _TIME = r"(?:(\d{1,4})[ \t]?:[ \t]?)?(\d{1,3})[ \t]?:[ \t]?(\d{1,2})(?:[ \t]?[,.
 _ARROW = r"(?:-{1,3}[ \t]?[>»]|[–—=]>|→)"
 _TIMES = regex.compile(rf"[ \t]*{_TIME}[ \t]*{_ARROW}[ \t]*{_TIME}(?![\d:]).*")
 _DIGIT = regex.compile(r"\d")
+_COLON_OF_TIME = regex.compile(r"(?<=\d):(?=\d\d\.)")
+_END_OF_CUE = "\n0"  # pysubs2 takes a number at the end of a cue for the number of the next one
 _BREAK = regex.compile(r"\\[Nn]|<br\b[^<>]*>", regex.IGNORECASE)
 # Tags of HTML and WebVTT, of SubStation Alpha, and of MicroDVD. Two tags are those of the models.
 _FORMATTING = regex.compile(
-    r"<rt>[^<>]*</rt>|</?(?!(?:strong|laughter)>)[a-z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}|\{[a-z]{1,2}:[^{}]*\}",
+    r"<rt>[^<>]*</rt>|</?(?!(?:strong|laughter)>)[a-z][^<>]*>|<[\d:.&#;]+>|\{\\[^{}]*\}|\{[a-z]{1,2}:[^{}]*\}",
     regex.IGNORECASE,
 )
 _VOICE = regex.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]+)>")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
-_KNOWN_FORMATS = ("ass", "ssa", "microdvd", "mpl2", "sami", "tmp")
+_OTHER_FORMATS = ("ass", "ssa", "microdvd", "mpl2", "sami", "tmp")
 _NO_NAMES = ("", "NTP")  # NTP is what Sub Station Alpha writes
 _USUAL_FRAMES_PER_SECOND = 24_000 / 1001
 _MIN_ROLLING = 0.5  # share of the captions that repeat words of the one before
@@ -42,11 +44,10 @@ _MAX_GAP_SECONDS = 1.0  # between captions that roll
 
 @dataclass(slots=True)
 class _Cue:
-    """A subtitle: its lines, when it is shown, and the line number of its time in the file."""
+    """A subtitle: its lines, when it is shown, and its speaker if the format names one."""
 
-    slot: Slot | None  # None if the time cannot be read
+    slot: Slot
     lines: list[str]
-    number: int = 0
     speaker: str | None = None
 
 
@@ -57,7 +58,7 @@ def lines_of_subtitles(text: str, *, finds_speakers: bool = True, speaks_sounds:
     before the next line becomes the pause. Without ``finds_speakers``, only tags of the format name speakers. Sounds and
     songs become lines that are spoken only with ``speaks_sounds``.
     """
-    cues = _without_repeats([cue for cue in _read(text) if cue.slot is not None])
+    cues = _without_repeats(_read(text))
     speeches = [
         speech for cue in cues for speech in _speeches(cue, finds_speakers=finds_speakers, speaks_sounds=speaks_sounds)
     ]
@@ -78,7 +79,7 @@ def lines_of_subtitles(text: str, *, finds_speakers: bool = True, speaks_sounds:
 
 def notices_of_subtitles(text: str) -> tuple[Message, ...]:
     """Return notices about subtitles that are left out because their times cannot be read."""
-    numbers = [cue.number for cue in _read(text) if cue.slot is None]
+    numbers = _with_plain_times(text)[1] if _has_times(text) else []
     if not numbers:
         return ()
     named = [str(number) for number in numbers[:_MAX_NUMBERS_NAMED]]
@@ -99,61 +100,19 @@ class _Speech:
 
 
 def _read(text: str) -> list[_Cue]:
-    """Return the subtitles in the order of the file. Tags that name speakers are kept in their lines."""
-    text = text.removeprefix("\ufeff")
-    if any(_TIMES.fullmatch(line) for line in text.splitlines()):
-        return _cues(text)
-    return _cues_of_other_format(text) or _cues(text)
-
-
-def _cues(text: str) -> list[_Cue]:
-    """Return the cues of a SubRip or WebVTT file."""
-    is_vtt = text.startswith("WEBVTT")
-    found: list[_Cue] = []
-    is_in_cue = is_numbered = False
-    before = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        times = _TIMES.fullmatch(line)
-        if times or ("-->" in line and _DIGIT.search(line)):
-            if not found:
-                is_numbered = before.strip().isdigit()
-            elif is_numbered and not is_vtt:
-                _drop_number(found[-1].lines)
-            start, end = (_seconds(times.groups()[:4]), _seconds(times.groups()[4:])) if times else (0.0, 0.0)
-            found.append(_Cue(Slot(start, max(start, end)) if times else None, [], number))
-            is_in_cue = True
-        elif is_vtt and not line.strip() and (not line or (found and any(map(str.strip, found[-1].lines)))):
-            is_in_cue = False  # the rest is the name of the next cue, or a comment
-        elif found and is_in_cue:
-            found[-1].lines.append(line.replace("-->", " "))
-        before = line if line.strip() else before
-    return found
-
-
-def _drop_number(lines: list[str]) -> None:
-    """Remove the number of the next cue from the end of the last one, unless it is its only text."""
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if len(lines) > 1 and lines[-1].strip().isdigit():
-        lines.pop()
-
-
-def _seconds(parts: tuple[str | None, ...]) -> float:
-    hours, minutes, seconds, fraction = parts
-    whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
-    return round(whole + float(f"0.{fraction or 0}"), 3)
-
-
-def _cues_of_other_format(text: str) -> list[_Cue]:
+    """Return the subtitles in order of time, or none if the format is unknown. Tags that name speakers stay in lines."""
     import pysubs2  # noqa: PLC0415 - takes 40 ms, and is needed for few files
     from pysubs2.formats import autodetect_format  # noqa: PLC0415
 
+    is_timed = _has_times(text)
     try:
-        kind = "ass" if "[Events]" in text else autodetect_format(text)
-        if kind not in _KNOWN_FORMATS:
+        kind = "vtt" if is_timed else "ass" if "[Events]" in text else autodetect_format(text)
+        if is_timed:
+            text, _ = _with_plain_times(text)
+        elif kind not in _OTHER_FORMATS:
             return []
         try:
-            events = pysubs2.SSAFile.from_string(text, format_=kind)
+            events = pysubs2.SSAFile.from_string(text, format_=kind, keep_html_tags=True)
         except pysubs2.UnknownFPSError:
             events = pysubs2.SSAFile.from_string(text, format_=kind, fps=_USUAL_FRAMES_PER_SECOND)
         shown = sorted(events.get_text_events(), key=lambda event: event.start)
@@ -162,7 +121,7 @@ def _cues_of_other_format(text: str) -> list[_Cue]:
     cues = [
         _Cue(
             Slot(event.start / 1000, max(event.start, event.end) / 1000),
-            event.plaintext.split("\n"),
+            event.text.split(r"\N") if is_timed else event.plaintext.split("\n"),
             speaker=event.name.strip() if event.name.strip() not in _NO_NAMES else None,
         )
         for event in shown
@@ -172,12 +131,55 @@ def _cues_of_other_format(text: str) -> list[_Cue]:
     return [next(group) for _, group in groupby(cues, key=lambda cue: (cue.slot, cue.lines))]
 
 
+def _has_times(text: str) -> bool:
+    """Return whether a text is a SubRip or WebVTT file."""
+    return any(map(_TIMES.fullmatch, text.splitlines()))
+
+
+def _with_plain_times(text: str) -> tuple[str, list[int]]:
+    """Return the cues of a SubRip or WebVTT file with WebVTT's times, and the numbers of lines with unreadable times."""
+    text = text.removeprefix("\ufeff")
+    is_vtt = text.startswith("WEBVTT")
+    kept: list[str] = []
+    unreadable: list[int] = []
+    is_in_cue = is_numbered = False
+    before = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        times = _TIMES.fullmatch(line)
+        if times or ("-->" in line and _DIGIT.search(line)):
+            if not kept and not unreadable:
+                is_numbered = not is_vtt and before.strip().isdigit()
+            elif is_in_cue and not is_numbered:
+                kept.append(_END_OF_CUE)
+            is_in_cue = times is not None
+            if times:
+                kept.append(f"{_plain_time(times.groups()[:4])} --> {_plain_time(times.groups()[4:])}")
+            else:
+                unreadable.append(number)
+        elif is_in_cue and is_vtt and not line.strip() and (not line or _is_text(kept[-1])):
+            kept.append(_END_OF_CUE)
+            is_in_cue = False  # the rest is the name of the next cue, or a comment
+        elif is_in_cue and (line.strip() or kept[-1].strip()):
+            kept.append(_COLON_OF_TIME.sub("&#58;", line.replace("-->", " ")))  # two times would be those of a cue
+        before = line if line.strip() else before
+    return "\n".join([*kept, _END_OF_CUE] if is_in_cue else kept), unreadable
+
+
+def _is_text(line: str) -> bool:
+    return bool(line.strip()) and "-->" not in line
+
+
+def _plain_time(parts: tuple[str | None, ...]) -> str:
+    hours, minutes, seconds, fraction = parts
+    whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}.{f'{fraction or 0:0<3}'[:3]}"
+
+
 # Rolling captions.
 
 
-def _without_repeats(cues: Sequence[_Cue]) -> list[_Cue]:
-    """Return the cues in order of time; if captions roll, each without the words that the one before has shown."""
-    cues = sorted(cues, key=lambda cue: cue.slot.start_seconds if cue.slot else 0.0)
+def _without_repeats(cues: list[_Cue]) -> list[_Cue]:
+    """Return the cues; if captions roll, each without the words that the one before has shown."""
     overlaps = [_overlap(before, after) for before, after in pairwise(cues)]
     if len(overlaps) < 2 or sum(map(bool, overlaps)) < _MIN_ROLLING * len(overlaps):
         return cues
@@ -186,8 +188,6 @@ def _without_repeats(cues: Sequence[_Cue]) -> list[_Cue]:
 
 def _overlap(before: _Cue, after: _Cue) -> int:
     """Return how many words at the end of a caption begin the next one."""
-    assert before.slot is not None
-    assert after.slot is not None
     if after.slot.start_seconds - before.slot.end_seconds > _MAX_GAP_SECONDS:
         return 0
     shown, new = _plain("\n".join(before.lines)).split(), _plain("\n".join(after.lines)).split()
@@ -211,7 +211,6 @@ def _lines_after(lines: list[str], num_words: int) -> list[str]:
 
 
 def _speeches(cue: _Cue, *, finds_speakers: bool, speaks_sounds: bool) -> list[_Speech]:
-    assert cue.slot is not None
     parts = [part for part in _parts(cue, finds_speakers=finds_speakers) if _LETTER.search(part[1])]
     last = max((at for at, (_, _, is_sound) in enumerate(parts) if speaks_sounds or not is_sound), default=0)
     total = sum(len(words) for _, words, is_sound in parts if speaks_sounds or not is_sound)

@@ -78,6 +78,21 @@ and then it rose
 """  # noqa: W293
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("we<00:00:01.500><c> are</c><00:00:02.000><c> here</c>", "we are here"),
+        ("From 00:00:01.500 to 00:00:02.000.", "From 00:00:01.500 to 00:00:02.000."),
+    ],
+)
+def test_times_in_a_text_are_not_those_of_a_subtitle(text: str, said: str) -> None:
+    assert spoken(f"WEBVTT\n\n00:01.000 --> 00:03.000\n{text}\n") == [(None, said)]
+
+
+def test_a_subtitle_without_text_before_another_is_not_spoken() -> None:
+    assert spoken("WEBVTT\n\n00:01.000 --> 00:02.000\n00:02.000 --> 00:03.000\nYes.\n") == [(None, "Yes.")]
+
+
 def test_rolling_captions_are_said_once_in_their_first_slot() -> None:
     lines = lines_of_subtitles(ROLLING)
     assert [(line.text, line.slot) for line in lines] == [
