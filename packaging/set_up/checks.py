@@ -58,17 +58,24 @@ def _parallel() -> list[str]:
     The files keep their order: files with few tests, among them the longest ones, would otherwise come last, and one core
     would be idle. The run ends if a test process crashes: pytest-xdist can wait forever for the process that replaces it.
     """
-    num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if num_cores == 1:
+    if _num_cores() == 1:
         return []
     return [
         "-n",
-        str(min(num_cores, _MAX_WORKERS)),
+        str(_num_workers()),
         "--dist",
         "loadfile",
         "--no-loadscope-reorder",
         "--max-worker-restart=0",
     ]
+
+
+def _num_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _num_workers() -> int:
+    return min(_num_cores(), _MAX_WORKERS)
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
@@ -85,4 +92,7 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 def _run(command: list[str], folder: Path) -> int:
     # Without bytecode, every Python process of the tests would compile the program again.
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    if "-n" in command:
+        # The threads of all pytest workers share the cores. With more threads, most of the time is spent on waiting.
+        variables.setdefault("OMP_NUM_THREADS", str(max(1, _num_cores() // _num_workers())))
     return subprocess.run(command, cwd=folder, env=variables, check=False).returncode

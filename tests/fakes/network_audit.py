@@ -71,8 +71,9 @@ def run_audited(arguments: list[str], folder: Path) -> Contacts:
         del environment[name]
     environment["ORT_DISABLE_TELEMETRY"] = "0"  # set for other programs
     strace = shutil.which("strace")
-    tracing = [strace, "-f", "-qq", "-s", "120", "-e", "trace=connect,sendto,sendmsg,sendmmsg"] if strace else []
-    tracing += ["-o", str(trace)] if strace else []
+    # --seccomp-bpf: without it, strace stops each process at every system call.
+    calls = ["-f", "--seccomp-bpf", "-qq", "-s", "120", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o", str(trace)]
+    tracing = [strace, *calls] if strace else []
     ran = subprocess.run(
         [*tracing, sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

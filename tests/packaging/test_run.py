@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import run
@@ -54,6 +55,24 @@ def test_all_tests_use_the_cores_there_are(monkeypatch: pytest.MonkeyPatch, num_
         statuses({}, [])[1][-1]
         == f"pytest -n {num_workers} --dist loadfile --no-loadscope-reorder --max-worker-restart=0"
     )
+
+
+@pytest.mark.parametrize(("num_cores", "num_threads"), [(1, None), (2, "1"), (9, "2")])
+def test_the_threads_of_all_test_processes_share_the_cores(
+    monkeypatch: pytest.MonkeyPatch, num_cores: int, num_threads: str | None
+) -> None:
+    use_cores(monkeypatch, num_cores)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    environments: dict[str, dict[str, str]] = {}
+
+    def fake(command: list[str], env: dict[str, str], **_: object) -> SimpleNamespace:
+        environments[Path(command[0]).stem] = env
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    run_checks(Environment(Path("e")), Path("checkout"), [], QuietProgress())
+    assert environments["pytest"].get("OMP_NUM_THREADS") == num_threads
+    assert "OMP_NUM_THREADS" not in environments["mypy"]
 
 
 def test_the_quick_part_leaves_slow_tests_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,8 @@ def test_a_hung_process_is_stopped_each_time(tmp_path: Path, monkeypatch: pytest
     try:
         checked(client, "warm")
         for _ in range(2):
-            assert checked(client, "sleep").error_code == "checker-hung"
+            hung = client.submit(request("sleep", seconds=0.05))  # long audio has more time
+            assert hung.result(WAIT_SECONDS).error_code == "checker-hung"
     finally:
         client.close()
         client.join(WAIT_SECONDS)

@@ -1,4 +1,4 @@
-"""Fourth journey: a game writer casts 62 lines and exports them. The program is killed before half of them is spoken."""
+"""Fourth journey: a game writer casts 32 lines and exports them. The program is killed before half of them is spoken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.importing.import_page import ImportPage
 
-NUM_LINES = 62
+NUM_LINES = 32
 NUM_TAKES_BEFORE_KILL = 12
 READY_TO_BE_KILLED = "ready-to-be-killed"
 CHARACTERS = ("Mira", "Bandit", "Old Tom", "Guard", "Innkeeper", "Queen")

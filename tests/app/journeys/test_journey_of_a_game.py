@@ -1,4 +1,4 @@
-"""A game writer exports 62 lines of six characters. The program is killed in the middle, and resumes."""
+"""A game writer exports 32 lines of six characters. The program is killed in the middle, and resumes."""
 
 from __future__ import annotations
 

@@ -208,14 +208,13 @@ def test_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
     [
         ("cosyvoice2", Precision.FLOAT32, None),
         ("cosyvoice3", Precision.FLOAT16, (8, 6)),
-        ("cosyvoice3", Precision.FLOAT16, (8, 9)),
         ("cosyvoice3", Precision.FLOAT16, (12, 0)),
     ],
 )
 def test_plans_of_the_flow_are_built(
     reference: Path, generation: str, precision: Precision, compute_capability: tuple[int, int] | None
 ) -> None:
-    """For the GPU of each generation, and for all."""
+    """For the oldest and the newest generation of GPUs that the flow supports, and for all."""
     folder = flow_folder(reference, generation, precision)
     profiles = flow_profiles(FlowShapes.read(folder))
     for name in (files.FLOW_ENCODER, files.FLOW_STEP):
@@ -242,9 +241,9 @@ def test_plans_of_the_first_generation_are_built(
 
 @real
 @pytest.mark.slow
-@pytest.mark.parametrize("compute_capability", [None, (7, 5), (8, 6), (8, 9), (12, 0)])
+@pytest.mark.parametrize("compute_capability", [None, (7, 5), (12, 0)])
 def test_plan_of_the_vocoder_is_built(reference: Path, compute_capability: tuple[int, int] | None) -> None:
-    """For the GPU of each generation, and for all."""
+    """For the oldest and the newest generation of GPUs, and for all."""
     folder = vocoder_folder(reference, "cosyvoice3")
     config = checkpoint_of(reference, "cosyvoice3").vocoder
     profiles = vocoder_profiles(VocoderShapes.read(folder), config.look_right_frames)
@@ -258,7 +257,7 @@ def test_8_bit_plans_are_built(
     reference: Path, generation: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole of ``build``: calibration, the distortion check, and plans from QDQ pairs."""
-    few = Effort(num_clips=4, num_held_out=2)
+    few = Effort(num_clips=2, num_held_out=1)
     for name, write in (("flow", write_quantized_flow), ("vocoder", write_quantized_vocoder)):
         monkeypatch.setattr(plan_files, f"write_quantized_{name}", partial(write, effort=few))
     candidate = TensorRTCandidate(stage, Precision.INT8, is_rtx=True)
