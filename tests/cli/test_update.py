@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from book_samples import entry, epub, toc
 
 from studio.project.changes import AddTake, CompositeChange, EditDetails, InsertLines
 from studio.project.importing.merging import merged_details
 from studio.project.importing.script_file import ImportOptions, read_file
+from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
 from studio.project.updating import read_update
@@ -22,9 +24,8 @@ def write_table(rows: list[str], name: str = "game.csv") -> None:
     Path(name).write_text("\n".join(["ID,Character,Dialogue", *rows]))
 
 
-def make_project(path: Path) -> None:
-    """Write a project with the lines of ``game.csv``, each with a take."""
-    table = Path("game.csv")
+def make_project(path: Path, table: Path) -> None:
+    """Write a project with the lines of ``table``, each with a take."""
     with Project.create(path.parent / "drafts-of-test") as project:
         imported = read_update(table, read_file(table), None, ImportOptions())
         project.apply(
@@ -43,11 +44,16 @@ def make_project(path: Path) -> None:
         project.save(path)
 
 
+def write_book(path: Path, paragraphs: list[str]) -> None:
+    body = "<h1>The harbour</h1>" + "".join(f"<p>{words}</p>" for words in paragraphs)
+    path.write_bytes(epub({"one.xhtml": body}, contents=toc(entry("one.xhtml", "The harbour"))))
+
+
 @pytest.fixture
 def game(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
     timbre.library.add(clip, "Anna", "What is said.")
     write_table(ROWS)
-    make_project(Path("game.timbre").absolute())
+    make_project(Path("game.timbre").absolute(), Path("game.csv"))
     write_table([*ROWS[:2], "VO_9,Anna,A new line.", ROWS[2].replace("number 3", "three"), ROWS[4]])
 
 
@@ -122,3 +128,27 @@ def test_a_project_without_one_known_file_needs_its_name(timbre) -> None:  # typ
     ran = timbre("update", "other.timbre")
     assert ran.status != 0
     assert "other.timbre was imported from 0 known files. Name the file: timbre update PROJECT FILE." in ran.err
+
+
+def test_a_project_is_updated_from_a_changed_book(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
+    timbre.library.add(clip, "Anna", "What is said.")
+    paragraphs = ["The water was calm that morning.", "A bell rang twice.", "Nobody came."]
+    write_book(Path("book.epub"), paragraphs)
+    make_project(Path("game.timbre").absolute(), Path("book.epub"))
+    write_book(Path("book.epub"), [paragraphs[0], "A bell rang three times.", paragraphs[2], "Rain fell on the roof."])
+    ran = timbre("update", "game.timbre")
+    assert ran.status == 0, ran.err
+    assert ran.out.splitlines() == [
+        "changed  A bell rang twice. → A bell rang three times.",
+        "new      Rain fell on the roof.",
+        "1 new, 1 changed, 0 moved, 0 removed, 3 unchanged",
+    ]
+    with Project.open(Path("game.timbre"), Path("drafts-of-test")) as project:
+        states = {line.text: project.state_of(line.id) for line in project.lines}
+    assert states == {
+        "The harbour": LineState.READY,
+        paragraphs[0]: LineState.READY,
+        "A bell rang three times.": LineState.OUTDATED,
+        "Nobody came.": LineState.READY,
+        "Rain fell on the roof.": LineState.DRAFT,
+    }

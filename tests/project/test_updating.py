@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from book_samples import entry, epub, toc
 from hypothesis import given
 from hypothesis import strategies as st
 from project_samples import speak
@@ -16,7 +19,7 @@ from studio.project.changes import EditDetails, EditLines, InsertLines, MoveLine
 from studio.project.details import CastMember, ProjectDetails
 from studio.project.importing.columns import Field
 from studio.project.importing.script_file import ImportOptions
-from studio.project.lines import Line, LineState, LineStyle, Slot
+from studio.project.lines import Heading, Line, LineState, LineStyle, Slot
 from studio.project.project import Project
 from studio.project.script import removed_group
 from studio.project.splitting import SplitMode
@@ -239,6 +242,65 @@ def test_prose_is_matched_by_its_sentences(project: Project, tmp_path: Path, nam
     assert counts(update) == (0, 1, 0, 0, number - 1)
     project.apply(update.change(GROUP))
     assert "A bell rang three times." in texts(project)
+
+
+def write_epub(path: Path, chapters: dict[str, list[str]]) -> Path:
+    files = {
+        f"{at}.xhtml": f"<h1>{title}</h1>" + "".join(f"<p>{words}</p>" for words in paragraphs)
+        for at, (title, paragraphs) in enumerate(chapters.items())
+    }
+    path.write_bytes(epub(files, contents=toc(*map(entry, files, chapters))))
+    return path
+
+
+def write_docx(path: Path, chapters: dict[str, list[str]]) -> Path:
+    heading = '<w:pPr><w:outlineLvl w:val="0"/></w:pPr>'
+    body = "".join(
+        f"<w:p>{style}<w:r><w:t>{words}</w:t></w:r></w:p>"
+        for title, paragraphs in chapters.items()
+        for style, words in [(heading, title), *(("", words) for words in paragraphs)]
+    )
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
+    return path
+
+
+@pytest.mark.parametrize(("name", "write"), [("book.epub", write_epub), ("book.docx", write_docx)])
+def test_a_book_keeps_takes_of_unchanged_paragraphs(
+    project: Project, tmp_path: Path, name: str, write: Callable[[Path, dict[str, list[str]]], Path]
+) -> None:
+    chapters = {
+        "The harbour": ["The water was calm that morning.", "A bell rang twice.", "Nobody came."],
+        "The shed": ["Rain fell on the roof.", "The door stood open."],
+    }
+    book = write(tmp_path / name, chapters)
+    import_file(project, book, ImportOptions(breaks=SplitMode.PARAGRAPH))
+    takes = {line.text: speak(project, line.id).id for line in project.lines}
+    write(
+        book,
+        {
+            "The harbour": ["The water was calm that morning.", "A bell rang three times.", "Nobody came."],
+            "The boat": ["It was gone."],
+            "The shed": ["The door stood open."],
+        },
+    )
+    update = plan(project, book)
+    assert counts(update) == (2, 1, 0, 1, 5)
+    project.apply(update.change(GROUP))
+    assert {line.text: line.chosen_take for line in project.lines if line.chosen_take} == {
+        **{text: take for text, take in takes.items() if text != "A bell rang twice."},
+        "A bell rang three times.": takes["A bell rang twice."],
+    }
+    states = {line.text: project.state_of(line.id) for line in project.lines if line.is_spoken}
+    assert states.pop("A bell rang three times.") is LineState.OUTDATED
+    assert {text for text, state in states.items() if state is not LineState.READY} == {"The boat", "It was gone."}
+    assert [line.text for line in project.lines if line.heading is Heading.CHAPTER] == [
+        "The harbour",
+        "The boat",
+        "The shed",
+        GROUP,
+    ]
 
 
 def test_a_file_of_several_must_have_the_name_of_one(project: Project, tmp_path: Path) -> None:

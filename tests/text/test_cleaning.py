@@ -29,6 +29,9 @@ CLEANED = {
     ),
     "<speak><prosody rate='slow'>Slow</prosody></speak>": "\n\nSlow\n\n",
     "<!-- note -->Word<script>var x = 1;</script>": "Word ",
+    "<!-- open\n\nA note --> here": " here",
+    "<!-- open": " open",
+    "closed -->": "closed ",
     "<mstts:express-as style='sad'>Sad</mstts:express-as>": "Sad",
     "Dear <name>, if a < b and c > d": "Dear  name , if a < b and c > d",
     "See <https://example.com>": "See https://example.com",
@@ -37,7 +40,8 @@ CLEANED = {
     "# Title\n\n- first\n* second\n> said": "Title\n\nfirst\nsecond\nsaid",
     "**bold**, *it*, ~~old~~, `code`, [link](https://x.org) and snake_case": "bold, it, old, code, link and snake_case",
     "这是**重点**内容": "这是重点内容",
-    "2 * 3 * 4 and 2**3": "2 * 3 * 4 and 2**3",
+    "2 * 3*4, 2**3 and 2 *3* 4": "2 × 3 × 4, 2**3 and 2 3 4",
+    "[a\nlink](https://x.org/a_(b)) and [x](y)": "[a\nlink and [x](y)",
     "a\n====\nb\n* * *\nc": "a\n\nb\n\nc",
     "-5 degrees\n- 5 degrees": "-5 degrees\n- 5 degrees",
     # Citation marks.
@@ -52,6 +56,7 @@ CLEANED = {
     "ﬁrst oﬃcer 𝐛𝐨𝐥𝐝 won\u00adder\u200bful": "first officer bold wonderful",
     "an exam-\nple of a well-\nknown fact": "an example of a well-known fact",
     "wait--no": "wait—no",
+    "--help and (--version), she said --and left": "help and (version), she said —and left",
     # Emoji.
     "Great 😀👍🏽! I <3 you :-) ok": "Great! I  you  ok",
 }
