@@ -70,6 +70,7 @@ RECENT_FILES = StringsSetting(key="recent-files", most=10)
 # The script.
 
 SCRIPT_IS_COMPACT = BoolSetting(key="script-is-compact", default=False)
+SHOWS_MORE_FIELDS = BoolSetting(key="shows-more-fields", default=False)
 SHOWS_LIVE_FIGURES = BoolSetting(key="shows-live-figures", default=False)
 
 TEXT_SPLITTING = ChoiceSetting(

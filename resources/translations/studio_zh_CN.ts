@@ -7839,6 +7839,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>行后停顿</translation>
     </message>
     <message>
+        <source>Same as script ({quality})</source>
+        <translation>跟随脚本（{quality}）</translation>
+    </message>
+    <message>
         <source>Change voice</source>
         <translation>更改音色</translation>
     </message>
@@ -7849,6 +7853,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Change file name</source>
         <translation>更改文件名</translation>
+    </message>
+    <message>
+        <source>More ({count})</source>
+        <translation>更多（{count}）</translation>
     </message>
     <message>
         <source>Change style</source>
@@ -7865,6 +7873,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>This voice works only with another model. Choose another voice, or load that model.</source>
         <translation>此音色只能用于其他模型。请选择其他音色，或加载对应的模型。</translation>
+    </message>
+    <message>
+        <source>The model does not have this style, and speaks the line without it.</source>
+        <translation>此模型没有这种风格，生成时不带风格。</translation>
     </message>
     <message>
         <source>Choose a voice first.</source>
@@ -7933,16 +7945,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>重新合成</translation>
     </message>
     <message>
-        <source>As the script: {quality}</source>
-        <translation>同脚本：{quality}</translation>
-    </message>
-    <message>
         <source>Quality</source>
         <translation>质量</translation>
     </message>
     <message>
         <source>Quality of new takes</source>
         <translation>新版本的质量</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>更多</translation>
     </message>
     <message>
         <source>Volume</source>
@@ -10611,6 +10623,10 @@ Drop a recording here to create a voice.</source>
         <translation>自定义指令…</translation>
     </message>
     <message>
+        <source>{style} (needs {model})</source>
+        <translation>{style}（需要 {model}）</translation>
+    </message>
+    <message>
         <source>{style} (not supported by this model)</source>
         <translation>{style}（此模型不支持）</translation>
     </message>
@@ -11181,8 +11197,8 @@ Drop a recording here to create a voice.</source>
 <context>
     <name>TranscriptComparison</name>
     <message>
-        <source>Use this transcript</source>
-        <translation>使用此文本</translation>
+        <source>Use what was heard</source>
+        <translation>使用识别结果</translation>
     </message>
     <message>
         <source>Transcript</source>
@@ -11207,6 +11223,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>The transcript was not compared ({code}).</source>
         <translation>没有比对文本（{code}）。</translation>
+    </message>
+    <message>
+        <source>The recording says something else: “{text}”</source>
+        <translation>录音内容与文字不符，识别结果：“{text}”</translation>
     </message>
     <message>
         <source>Heard: “{text}”</source>
@@ -11527,6 +11547,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <translation>新建音色 {name}</translation>
     </message>
     <message>
+        <source>New voice {name}, used for the line</source>
+        <translation>新建音色“{name}”并用于该行</translation>
+    </message>
+    <message>
         <source>{count} new voices</source>
         <translation>新建 {count} 个音色</translation>
     </message>
@@ -11592,6 +11616,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Added voice {name}</source>
         <translation>已添加音色 {name}</translation>
+    </message>
+    <message>
+        <source>Added voice {name} and used it here</source>
+        <translation>已添加音色“{name}”，并用于当前行</translation>
     </message>
     <message>
         <source>Added {count} voices</source>

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from functools import cached_property
+from collections.abc import Callable, Container
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
@@ -40,13 +40,14 @@ from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnre
 from studio.project.draft_writer import PendingChanges
 from studio.project.requests import language_tag, reading_rules
 from studio.setting_kinds import Page
-from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
+from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, SHOWS_MORE_FIELDS, TAKES_AT_ONCE, TEXT_SPLITTING
 
 if TYPE_CHECKING:
     from studio.app.dubbing.controller import DubbingController
     from studio.app.synthesis.queue_panel import QueuePanel
     from studio.app.voices.voice_importer import VoiceImportServices
     from studio.app.widgets.collapsible_panel import CollapsiblePanel
+    from studio.voices.voice import Voice
 
 
 _ERRORS_OF_SERVERS = (ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, UnknownService)
@@ -136,8 +137,16 @@ class MainWindow(QMainWindow):
             make_player=session.playback.make_player,
             start_worker=session.services.start_worker,
             model_folder=session.model_selection.local_folder,
+            for_current_line=self._voice_taker,
             transcribe=None if session.services.open_checks is None else session.parts.checker.transcribe,
         )
+
+    def _voice_taker(self) -> Callable[[Voice], object] | None:
+        """Return the call that gives a new voice to the line that is current now, unless it is locked."""
+        line = self.script.current_line
+        if line is None or line.is_locked:
+            return None
+        return lambda voice: self.script.give_voice(line.id, voice.name)
 
     def add_panels(self, *panels: CollapsiblePanel) -> None:
         """Add ``panels`` above the script."""
@@ -179,6 +188,7 @@ class MainWindow(QMainWindow):
         bottom = BottomBar(self.transport_bar, self.status)
         self._bottom = bottom.column
         self.setStatusBar(bottom)
+        self.inspector.form.more.setChecked(self.session.settings[SHOWS_MORE_FIELDS])
         remember_compact_table(self.actions_by_id["view.compact"], self.script.view, self.session.settings)
         restore_layout(self, self.docks, self.session.settings)
 
@@ -237,6 +247,7 @@ class MainWindow(QMainWindow):
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.form.field_changed.connect(script.edit_lines)
+        self.inspector.form.more.toggled.connect(partial(session.settings.__setitem__, SHOWS_MORE_FIELDS))
         self.inspector.form.speak_requested.connect(lambda: self._speak(num_takes=1))
         self.inspector.takes.take_chosen.connect(self.takes.choose)
         self.inspector.takes.play_requested.connect(session.playback.play_take)

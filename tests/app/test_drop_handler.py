@@ -119,6 +119,20 @@ def test_a_dropped_recording_becomes_the_voice_of_that_line_and_undo_reverts_it(
 
 
 @pytest.mark.slow
+def test_the_current_line_gets_a_voice_from_a_file(bench: Bench, window: MainWindow, clip: Path) -> None:
+    """The new voice was made, and the line kept its own."""
+    window.script.view.go_to(bench.lines[1].id)
+    window.voices.voice_importer.import_paths([clip])
+    window.script.view.go_to(bench.lines[2].id)
+    make_the_voice(bench, window)
+    bench.until(lambda: voices(bench) == ["Anna", "Bert", "Anna"])
+    assert window.actions_by_id["edit.undo"].text() == "Undo New voice Bert, used for the line"
+    bench.trigger("edit.undo")
+    bench.until(lambda: [voice.name for voice in window.voices.voices] == ["Anna"])
+    assert voices(bench) == ["Anna", "Anna", "Anna"]
+
+
+@pytest.mark.slow
 def test_a_locked_line_keeps_its_voice(bench: Bench, window: MainWindow, clip: Path) -> None:
     window.script.view.go_to(bench.lines[1].id)
     bench.trigger("edit.lock")

@@ -59,6 +59,7 @@ class Inspector(QWidget):
         self._takes_head = QHBoxLayout()
         self._no_takes = text_label(self.tr("This line has not been spoken yet."), "quiet")
         self._no_takes.setContentsMargins(GRID, GRID, GRID, GRID)
+        self._no_takes.hide()
         self.tabs.addTab(self._line_page(), self.tr("Line"))
         self.tabs.addTab(self._takes_page(), self.tr("Takes"))
         in_column(self.tabs, parent=self, margins=0)

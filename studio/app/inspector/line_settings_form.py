@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QSlider,
+    QToolButton,
     QWidget,
 )
 
+from studio.app.inspector.speed_slider import SpeedSlider
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.inspector.text_fields import NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
@@ -43,7 +44,7 @@ _SHOWN_FIELDS = (
     "voice", "style", "speed", "quality", "pause_after_seconds", "gain_db", "fade_in_seconds", "fade_out_seconds",
     "character", "note", "seed", "file_name",
 )  # fmt: skip
-_SPEED_STEPS = 20  # slider steps per unit of speed
+_DEFAULTS = Line(id="")
 
 
 class LineSettingsForm(QWidget):
@@ -68,8 +69,7 @@ class LineSettingsForm(QWidget):
         self._instruction_page = DeferredPage(lambda: self._instruction)
         self._quality = QComboBox()
         self._speed = NumberField(minimum=MIN_SPEED, maximum=MAX_SPEED, step=0.05, decimals=2)
-        self._speed_slider = QSlider(Qt.Orientation.Horizontal)
-        self._speed_slider.setRange(round(MIN_SPEED * _SPEED_STEPS), round(MAX_SPEED * _SPEED_STEPS))
+        self._speed_slider = SpeedSlider()
         self._is_seed_fixed = QCheckBox(self.tr("Fixed"))
         self._seed = QLineEdit()
         self._seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{1,19}"), self))
@@ -89,6 +89,8 @@ class LineSettingsForm(QWidget):
         self._character = WordsField()
         self._note = NoteField()
         self._file_name = WordsField(empty_text=self.tr("from the name pattern"))
+        self.more = QToolButton(autoRaise=True, checkable=True)  # shows the fields that are seldom used
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         for box in (self._voice, self._style, self._quality):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(_MIN_NAME)
@@ -175,13 +177,14 @@ class LineSettingsForm(QWidget):
             number.show_number(getattr(shown, name), is_mixed=self._is_mixed(name))
         for name, words in self._texts.items():
             words.show_words(getattr(shown, name) or "", is_mixed=self._is_mixed(name), is_other=is_other)
+        self._count_more(shown)
         self._mode.setText(self._mode_text(line))
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
 
     def set_script_quality(self, quality: Quality) -> None:
         """Set the quality of lines that have none of their own."""
-        self._quality.setItemText(0, self.tr("As the script: {quality}").format(quality=quality_name(quality)))
+        self._quality.setItemText(0, self.tr("Same as script ({quality})").format(quality=quality_name(quality)))
 
     def show_speed_note(self, note: str) -> None:
         """Show why the chosen take does not have the line's speed; an empty note hides the field."""
@@ -219,7 +222,7 @@ class LineSettingsForm(QWidget):
         return field
 
     def _lay_out(self) -> None:
-        form = QFormLayout(self)
+        form = self._form = QFormLayout(self)
         form.setContentsMargins(10, 8, 10, 4)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(self._scope)
@@ -232,6 +235,7 @@ class LineSettingsForm(QWidget):
             ("", {self._speed_note: ""}),
             (self.tr("Quality"), {self._quality: self.tr("Quality of new takes")}),
             ("", {self._speak_again: self.tr("Speak again")}),
+            ("", {self.more: self.tr("More")}),
             (self.tr("Pause after"), {self._pause: self.tr("Pause after the line")}),
             (self.tr("Volume"), {self._volume: self.tr("Volume")}),
             (self.tr("Fade in, out"), {self._fade_in: self.tr("Fade in"), self._fade_out: self.tr("Fade out")}),
@@ -244,7 +248,9 @@ class LineSettingsForm(QWidget):
             for control, name in controls.items():
                 control.setAccessibleName(name)
             form.addRow(label, control if len(controls) == 1 else _side_by_side(*controls))
+        self._first_row_of_more = form.getWidgetPosition(self.more)[0] + 1
         self._speak_again.setToolTip(self.tr("Make another reading. Changing the speed stretches the existing takes."))
+        self._show_more(self.more.isChecked())
 
     def _fill_qualities(self) -> None:
         self._quality.setPlaceholderText(self.tr("(mixed)"))
@@ -263,7 +269,8 @@ class LineSettingsForm(QWidget):
             lambda _: self._report_edit("quality", self._quality.currentData(), self.tr("Change quality"))
         )
         self._speed.number_changed.connect(self._on_speed)
-        self._speed_slider.valueChanged.connect(lambda value: self._on_speed(value / _SPEED_STEPS))
+        self._speed_slider.speed_chosen.connect(self._on_speed)
+        self.more.toggled.connect(self._show_more)
         self._is_seed_fixed.clicked.connect(self._on_seed_fixed)
         self._seed.textEdited.connect(self._on_seed)
         titles = {
@@ -294,6 +301,20 @@ class LineSettingsForm(QWidget):
     def _is_mixed(self, field: str) -> bool:
         return field in self._mixed
 
+    def _show_more(self, is_shown: bool) -> None:
+        for row in range(self._first_row_of_more, self._form.rowCount()):
+            self._form.setRowVisible(row, is_shown)
+        self.more.setArrowType(Qt.ArrowType.DownArrow if is_shown else Qt.ArrowType.RightArrow)
+        self._count_more(self._line or _DEFAULTS)
+
+    def _count_more(self, line: Line) -> None:
+        """Show how many of the folded fields are used, so that none has an effect unnoticed."""
+        names = (*self._numbers, *self._texts, "seed")
+        num_used = sum(self._is_mixed(name) or getattr(line, name) != getattr(_DEFAULTS, name) for name in names)
+        is_counted = num_used and not self.more.isChecked()
+        self.more.setText(self.tr("More ({count})").format(count=num_used) if is_counted else self.tr("More"))
+        self.more.setAccessibleName(self.more.text())
+
     def _show_scope(self) -> None:
         self._scope.setText(self.tr("Changes apply to %n line(s)", "", len(self._lines)))
         self._scope.setVisible(len(self._lines) > 1)
@@ -322,7 +343,7 @@ class LineSettingsForm(QWidget):
 
     def _show_speed(self, line: Line) -> None:
         self._speed.show_number(line.speed, is_mixed=self._is_mixed("speed"))
-        self._speed_slider.setValue(round(line.speed * _SPEED_STEPS))
+        self._speed_slider.show_speed(line.speed)
 
     def _show_seed(self, line: Line, *, is_other: bool) -> None:
         is_mixed = self._is_mixed("seed") and len({each.seed is None for each in self._lines}) > 1
@@ -388,6 +409,8 @@ class LineSettingsForm(QWidget):
         if line.style.instruct:
             return self.tr("The model follows your instruction.")
         if line.style.preset:
+            if not self._styles.supports(line.style):
+                return self.tr("The model does not have this style, and speaks the line without it.")
             return self.tr("The model follows the selected style.")
         return self.tr("Choose a voice first.") if voice is None else self._likeness_text(voice)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
     QAbstractItemModel,
     QCoreApplication,
@@ -13,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPalette
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPalette, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -27,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.checking.verdicts import VerdictMark
 from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, VERDICT_ROLE, Index
-from studio.app.script.style_list import StyleList
+from studio.app.script.style_list import LocalizedStyle, StyleList
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import SELECTION_BAR
@@ -254,18 +256,31 @@ def style_of(cell: QStyleOptionViewItem) -> QStyle:
 
 
 def fill_style_box(box: QComboBox, styles: StyleList) -> None:
-    """Add the default style, all styles by category, and the custom instruction."""
+    """Add the default style, all styles by category, the custom instruction, and disabled styles of other models."""
     box.addItem(QCoreApplication.translate("StyleBox", "Default"), "")
-    category = None
-    for style in styles.styles:
+    _add_styles(box, styles, styles.styles)
+    box.insertSeparator(box.count())
+    box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), CUSTOM_INSTRUCTION)
+    _add_styles(box, styles, styles.other_styles)
+
+
+def _add_styles(box: QComboBox, styles: StyleList, added: Sequence[LocalizedStyle]) -> None:
+    """Add styles by category. Those of other models are disabled and name a model."""
+    category, entries = None, box.model()
+    assert isinstance(entries, QStandardItemModel)
+    for style in added:
         if style.category != category:
             category = style.category
             box.insertSeparator(box.count())
-        box.addItem(f"{styles.category_name(style.category)}: {style.name}", style.family)
+        words = f"{styles.category_name(style.category)}: {style.name}"
+        if style.model:
+            words = QCoreApplication.translate("StyleBox", "{style} (needs {model})").format(
+                style=words, model=style.model
+            )
+        box.addItem(words, style.family)
+        entries.item(box.count() - 1).setEnabled(not style.model)
         if style.note:
             box.setItemData(box.count() - 1, style.note, Qt.ItemDataRole.ToolTipRole)
-    box.insertSeparator(box.count())
-    box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), CUSTOM_INSTRUCTION)
 
 
 def show_style(box: QComboBox, styles: StyleList, style: LineStyle) -> None:
@@ -274,6 +289,7 @@ def show_style(box: QComboBox, styles: StyleList, style: LineStyle) -> None:
     place = box.findData(wanted)
     if place < 0:
         words = QCoreApplication.translate("StyleBox", "{style} (not supported by this model)")
+        words = "{style}" if styles.generation is None else words  # no model has been opened yet
         box.insertItem(1, words.format(style=styles.label(style)), wanted)
         place = 1
     box.setCurrentIndex(place)

@@ -61,7 +61,7 @@ class ScriptPage(QWidget):
         styles.changed.connect(self._model.refresh_styles)
         editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)
-        self.view.text_delegate.line_finished.connect(self.edit_next_line)
+        self.view.text_delegate.line_finished.connect(self._on_line_finished)
         self.view.text_delegate.texts_pasted.connect(self.paste_text)
         self.view.lines_dragged.connect(self.move_lines_to)
         self.navigation.message.connect(self.message)
@@ -133,20 +133,17 @@ class ScriptPage(QWidget):
         self.view.commit_text()
         self._insert_texts([""], self.tr("New line"), starts_editing=True)
 
-    def edit_next_line(self) -> None:
-        """Edit the next line, or a new one at the end."""
-        line_id = self.view.current_line_id
-        index = self._editor.script.index_of.get(line_id or "")
-        if index is None or index + 1 == len(self._editor.script.lines):
-            if index is not None and not self._editor.script.lines[index].text.strip():
-                return
+    def _on_line_finished(self, is_at_end: bool) -> None:
+        """Edit a new line below after Enter at the end of a text, otherwise the next line that is shown."""
+        line = self.current_line
+        if line is None:
+            return
+        script, shown = self._editor.script, self.view.hidden_rows.shown
+        below = script.lines[script.index_of[line.id] + 1 :]
+        if line.text.strip() and ((is_at_end and shown is None) or not below):
             self.new_line()
-        else:
-            below = self._editor.script.lines[index + 1 :]
-            shown = self.view.hidden_rows.shown
-            line = next((line for line in below if shown is None or line.id in shown), None)
-            if line is not None:
-                self.view.go_to(line.id, starts_editing=True)
+        elif (following := next((each for each in below if shown is None or each.id in shown), None)) is not None:
+            self.view.go_to(following.id, starts_editing=True)
 
     def paste_text(self, text: str) -> None:
         """Insert ``text``, split into lines, below the current line; an empty current line is replaced."""

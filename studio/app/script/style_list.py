@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
 from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.catalog.known import Ability, known_models
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
-from studio.text.styles import family_of, load_styles, names_of_styles, words_of_id
+from studio.text.styles import Preset, family_of, load_styles, names_of_styles, words_of_id
 from studio.text.tags import TagSupport
 
 _log = logging.getLogger(__name__)
@@ -35,12 +36,13 @@ _OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
 
 @dataclass(frozen=True, slots=True)
 class LocalizedStyle:
-    """A style of the loaded model, named in the window's language."""
+    """A style of the loaded model or of another one, named in the window's language."""
 
     family: str  # stored with a line; corresponding styles of other generations have the same key
     name: str
     category: str
     note: str = ""
+    model: str = ""  # name of a model that has the style, if the loaded one does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class StyleList(QObject):
         super().__init__(parent)
         self.generation: str | None = None  # None if the model's folder cannot be read
         self._styles: tuple[LocalizedStyle, ...] = ()
+        self.other_styles: tuple[LocalizedStyle, ...] = ()  # those that only other models have
         self._tags: tuple[NamedTag, ...] = ()
         self._names: dict[str, str] = {}  # names by family, including styles that the loaded model does not support
 
@@ -86,21 +89,17 @@ class StyleList(QObject):
         try:
             generation, _ = detect_generation(folder)
             styles = load_styles(generation.name, folder)
+            other_presets = _presets_by_model({preset.family for preset in styles.presets})
         except StudioError as error:
             _log.info("no styles: %s", error)
-            self.generation, self._styles, self._tags = None, (), ()
+            self.generation, self._styles, self.other_styles, self._tags = None, (), (), ()
             self.changed.emit()
             return
         self.generation = generation.name
         is_chinese = QLocale().language() == QLocale.Language.Chinese
         self._names = names_of_styles(styles, in_chinese=is_chinese)
-        order = list(_CATEGORIES)
-        named = [
-            LocalizedStyle(preset.family, self._names[preset.family], preset.family.partition(".")[0], preset.note)
-            for preset in styles.presets
-        ]
-        named.sort(key=lambda style: order.index(style.category) if style.category in order else len(order))
-        self._styles = tuple(named)
+        self._styles = self._localized((preset, "") for preset in styles.presets)
+        self.other_styles = self._localized(other_presets)
         tags = [NamedTag("[pause 0.5]", self.tr("Pause, in seconds"))]
         for tag in styles.tags:
             closing = f"</{tag.tag[1:]}" if tag.tag.startswith("<") else ""
@@ -108,6 +107,19 @@ class StyleList(QObject):
             tags.append(NamedTag(tag.tag + closing, name, tag.grade is TagSupport.EXPERIMENTAL, len(closing)))
         self._tags = tuple(tags)
         self.changed.emit()
+
+    def _localized(self, presets: Iterable[tuple[Preset, str]]) -> tuple[LocalizedStyle, ...]:
+        """Return the styles by category. Each preset is paired with the name of its model."""
+        order = list(_CATEGORIES)
+        named = [
+            LocalizedStyle(
+                preset.family, self._names[preset.family], preset.family.partition(".")[0], preset.note, model
+            )
+            for preset, model in presets
+        ]
+        return tuple(
+            sorted(named, key=lambda style: order.index(style.category) if style.category in order else len(order))
+        )
 
     def category_name(self, category: str) -> str:
         return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))
@@ -123,3 +135,13 @@ class StyleList(QObject):
     def supports(self, style: LineStyle) -> bool:
         """Return whether the model has the style; custom instructions are always supported."""
         return not style.preset or any(named.family == family_of(style.preset) for named in self._styles)
+
+
+def _presets_by_model(families: Iterable[str]) -> list[tuple[Preset, str]]:
+    """Return the presets that are not in ``families``, each with the most recommended model that has it."""
+    found: dict[str, tuple[Preset, str]] = {}
+    for model in known_models().values():
+        if model.is_supported and model.can_be_downloaded and Ability.INSTRUCT in model.abilities:
+            for preset in load_styles(model.generation).presets:
+                found.setdefault(preset.family, (preset, model.name))
+    return [pair for family, pair in found.items() if family not in families]

@@ -25,7 +25,7 @@ _MARGIN = 6
 class TextDelegate(CellDelegate):
     """Text in one row of the compact table, edited in a field that grows with the text."""
 
-    line_finished = Signal()
+    line_finished = Signal(bool)  # whether the cursor was at the end of the text
     texts_pasted = Signal(str)
 
     def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
@@ -152,6 +152,7 @@ class TextDelegate(CellDelegate):
         if place.isValid() and isinstance(model, LineModel):
             model.restore_text(place, field.text_before, field.merge_key)
 
-    def _finish(self, editor: QWidget) -> None:
+    def _finish(self, editor: TextField) -> None:
+        is_at_end = editor.textCursor().atEnd()
         self.commit_and_close(editor)
-        self.line_finished.emit()
+        self.line_finished.emit(is_at_end)

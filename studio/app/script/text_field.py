@@ -38,6 +38,7 @@ _REDO_KEYS = (
     QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_Y),
     QKeyCombination(Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier, Qt.Key.Key_Z),
 )
+_SHIFT_DELETE = QKeyCombination(Qt.KeyboardModifier.ShiftModifier, Qt.Key.Key_Delete)
 PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 _ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 _MIN_LINES = 4
@@ -124,6 +125,10 @@ class TextField(QPlainTextEdit):
         self.setGeometry(place)
 
     def event(self, event: QEvent) -> bool:
+        is_key = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if is_key and event.keyCombination() == _SHIFT_DELETE and not self.textCursor().hasSelection():
+            event.ignore()  # with nothing to cut, the key removes the line
+            return False
         # While the tag list is open, Esc and Enter belong to it and do not trigger shortcuts.
         if event.type() == QEvent.Type.ShortcutOverride and self._completer.is_open:
             event.accept()

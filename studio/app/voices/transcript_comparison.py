@@ -1,4 +1,7 @@
-"""Comparison of a typed transcript with the recording of a voice. Without one, what was recognised is proposed."""
+"""Comparison of a typed transcript with the recording of a voice.
+
+Without a transcript, or with that of another recording, what was recognised is proposed.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ Transcribe = Callable[[TranscriptRequest], Future[Transcript]]
 _DELAY_MILLISECONDS = 700
 _MAX_PLACES = 4
 _MARK_OPACITY = 0.25
+_MIN_OTHER_SHARE = 0.5  # share of the typed letters that differ, from which the recording has another text
 
 
 class TranscriptComparison(QWidget):
@@ -44,7 +48,7 @@ class TranscriptComparison(QWidget):
         self._proposal = ""
         self.words = QLabel(wordWrap=True)
         self.words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.use = QPushButton(self.tr("Use this transcript"))
+        self.use = QPushButton(self.tr("Use what was heard"))
         self.use.setAutoDefault(False)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MILLISECONDS)
         title = text_label(self.tr("Transcript"), "title", wraps=False)
@@ -119,7 +123,7 @@ class TranscriptComparison(QWidget):
             self.hide()
             return
         self._differences, self._compared = transcript.differences, typed
-        is_proposed = not typed.strip() and not transcript.error_code
+        is_proposed = not transcript.error_code and (not typed.strip() or _is_other_text(typed, transcript))
         self._proposal = transcript.text.strip() if is_proposed else ""
         self._mark_words()
         self._say(self._sentence(transcript, is_proposed=is_proposed))
@@ -141,8 +145,7 @@ class TranscriptComparison(QWidget):
         if code:
             return self.tr("The transcript was not compared ({code}).").format(code=code)
         if is_proposed:
-            heard = self._proposal
-            return self.tr("Heard: “{text}”").format(text=heard) if heard else self.tr("No words were recognized.")
+            return self._proposal_text(is_other=bool(transcript.differences))
         if not transcript.differences:
             return self.tr("The recording contains these words.")
         places = [self._place(each) for each in transcript.differences[:_MAX_PLACES]]
@@ -150,6 +153,12 @@ class TranscriptComparison(QWidget):
         if num_others:
             places.append(self.tr("and %n other place(s)", "", num_others))
         return self.tr("The recording differs: {places}.").format(places=join_phrases(places))
+
+    def _proposal_text(self, *, is_other: bool) -> str:
+        if not self._proposal:
+            return self.tr("No words were recognized.")
+        words = self.tr("The recording says something else: “{text}”") if is_other else self.tr("Heard: “{text}”")
+        return words.format(text=self._proposal)
 
     def _place(self, difference: Difference) -> str:
         typed, heard = difference.typed, difference.heard
@@ -200,6 +209,12 @@ def _result(future: Future[Transcript]) -> Transcript | None:
         return future.result()
     except CancelledError:
         return None
+
+
+def _is_other_text(typed: str, transcript: Transcript) -> bool:
+    """Return whether most of the typed words were not heard, but others were."""
+    num_differing = sum(each.text_end - each.text_start for each in transcript.differences)
+    return bool(transcript.text.strip()) and num_differing >= _MIN_OTHER_SHARE * len(typed.strip())
 
 
 def _utf16_units(text: str) -> int:

@@ -49,7 +49,8 @@ class VoiceEdits(QObject):
         """
         if not voices:
             return
-        text = self._text_for(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
+        one = self.tr("New voice {name}") if then is None else self.tr("New voice {name}, used for the line")
+        text = self._text_for(one, self.tr("{count} new voices"), voices)
         kept = _TrashableVoices(self.library, names=[voice.name for voice in voices])
         command = _EditCommand(self, text, do=kept.restore, undo=kept.trash, is_applied=True)
         if then is None:

@@ -61,6 +61,8 @@ class VoiceImportServices:
     start_worker: Callable[[], Worker] | None = None  # a ``WorkerProcess`` by default
     model_folder: Callable[[], Path | None] = field(default=lambda: None)  # folder of the selected model
     transcribe: Transcribe | None = None  # recognises speech, to compare it with transcripts
+    # Returns the call that gives a new voice to the line that is current now, if this is possible.
+    for_current_line: Callable[[], Then] = field(default=lambda: None)
 
 
 class VoiceImporter(QObject):
@@ -99,9 +101,10 @@ class VoiceImporter(QObject):
     def import_paths(self, paths: list[Path], *, then: Then = None) -> None:
         """Import files and folders.
 
-        ``then`` receives the voice of a single audio file. Its changes are undone together with the import.
+        ``then`` receives the voice of a single audio file, by default for the current line. Its changes are undone
+        together with the import.
         """
-        done = partial(self._on_classified, then)
+        done = partial(self._on_classified, then or self._services.for_current_line())
         run_in_background(self, partial(classify_paths, paths), done=done, failed=self.failed.emit)
 
     def choose_files(self) -> None:
@@ -125,8 +128,12 @@ class VoiceImporter(QObject):
         self.import_paths(paths)
 
     def record(self) -> None:
+        then = self._services.for_current_line()
+
         def suggest() -> None:
-            self._edit_new(partial(new_voices.suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript))
+            self._edit_new(
+                partial(new_voices.suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript), then
+            )
 
         session = RecordingSession(open_input=self._services.open_input)
         dialog = RecorderDialog(session, self.make_player(self._window), self._window)
@@ -244,7 +251,8 @@ class VoiceImporter(QObject):
     def _keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
         self._edits.keep(voices, then=then)
         if len(voices) == 1:
-            self.status_message.emit(self.tr("Added voice {name}").format(name=voices[0].name))
+            words = self.tr("Added voice {name}") if then is None else self.tr("Added voice {name} and used it here")
+            self.status_message.emit(words.format(name=voices[0].name))
         elif voices:
             self.status_message.emit(self.tr("Added {count} voices").format(count=len(voices)))
 

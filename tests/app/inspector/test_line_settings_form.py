@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -34,6 +35,7 @@ def window(bench: Bench) -> MainWindow:
 
 @pytest.fixture
 def form(window: MainWindow) -> LineSettingsForm:
+    window.inspector.form.more.setChecked(True)
     return window.inspector.form
 
 
@@ -326,3 +328,28 @@ def test_the_hint_about_likeness_uses_the_width_of_the_column(window: MainWindow
     window.resize(1280, 760)
     window.show()
     assert form._mode.width() == form._voice.width()
+
+
+def test_seldom_used_fields_are_folded_and_counted(make_bench: Callable[..., Bench]) -> None:
+    """A new user met thirteen fields before the first word."""
+    bench = make_bench()
+    window = bench.open_window()
+    form = window.inspector.form
+    shown = [form._voice, form._style, form._speed, form._quality]
+    folded = [form._pause, form._volume, form._fade_in, form._character, form._note, form._seed, form._file_name]
+    assert all(field.isVisibleTo(form) for field in shown)
+    assert not any(field.isVisibleTo(form) for field in folded)
+    assert form.more.text() == "More"
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"note": "Slower", "gain_db": -3.0}}))
+    assert form.more.text() == "More (2)"
+    assert form.more.focusPolicy() & Qt.FocusPolicy.TabFocus
+    form.more.setFocus()
+    QTest.keyClick(form.more, Qt.Key.Key_Space)
+    assert all(field.isVisibleTo(form) for field in (*shown, *folded))
+    assert form.more.text() == "More"
+    assert bench.open_window().inspector.form.more.isChecked()
+
+
+def test_a_style_that_the_model_lacks_is_not_followed(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    make_lines(bench, window, replace(LINE, style=LineStyle(preset="emotion.unheard-of")))
+    assert form._mode.text() == "The model does not have this style, and speaks the line without it."

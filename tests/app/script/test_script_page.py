@@ -144,6 +144,39 @@ def test_the_current_line_stays_visible_when_a_panel_opens_below(bench: Bench, w
     assert view.visualRect(view.currentIndex()).bottom() <= view.viewport().height()
 
 
+def test_enter_at_the_end_of_a_text_makes_a_line_below(bench: Bench, window: MainWindow) -> None:
+    """It went to the next line, whose text then followed what was typed."""
+    window.script.paste_text("The first line.\nThe last line.")
+    window.script.view.go_to(bench.lines[0].id)
+    QTest.keyClick(write_on(window), Qt.Key.Key_Return)
+    field = window.script.view.text_field
+    assert field is not None
+    QTest.keyClicks(field, "Between.")
+    QTest.keyClick(field, Qt.Key.Key_Home)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert bench.texts == ["The first line.", "Between.", "The last line."]
+    assert window.script.current_line == bench.lines[2], "Enter elsewhere goes to the next line"
+    QTest.keyClick(window.script.view.text_field, Qt.Key.Key_Return)
+    QTest.keyClick(window.script.view.text_field, Qt.Key.Key_Return)
+    assert bench.texts == ["The first line.", "Between.", "The last line.", ""]
+
+
+@pytest.mark.slow
+def test_shift_delete_removes_the_line_whose_text_is_open(bench: Bench, window: MainWindow) -> None:
+    """A click on the current line opens its text, in which the key did nothing."""
+    window.script.paste_text("The first line.\nThe last line.")
+    window.script.view.go_to(bench.lines[0].id)
+    field, shift = write_on(window), Qt.KeyboardModifier.ShiftModifier
+    field.selectAll()
+    QTest.keyClick(field, Qt.Key.Key_Delete, shift)
+    assert field.toPlainText() == "", "selected text is cut"
+    QTest.keyClicks(field, "Again.")
+    QTest.keyClick(field, Qt.Key.Key_Delete, shift)
+    bench.until(lambda: bench.texts == ["The last line."])
+    bench.trigger("edit.undo")
+    assert bench.texts == ["Again.", "The last line."]
+
+
 def test_enter_on_an_empty_last_line_adds_no_line(bench: Bench, window: MainWindow) -> None:
     QTest.keyClick(write_on(window), Qt.Key.Key_Return)
     assert bench.texts == [""]

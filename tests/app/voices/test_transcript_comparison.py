@@ -116,6 +116,30 @@ def test_words_that_differ_are_named_and_marked(open_dialog: Callable[[str], Cli
 
 
 @pytest.mark.slow
+def test_what_was_heard_replaces_the_transcript_of_another_recording(
+    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
+) -> None:
+    """Only the differing words were listed, until the field was emptied."""
+    typed = "A text about boats."
+
+    def hear(request: TranscriptRequest) -> Transcript:
+        if request.typed != typed:
+            return transcribe(request)
+        other = Difference(DifferenceKind.OTHER, "text about boats", "nobody told", 2, 18, 0.0, 1.0)
+        return Transcript("nobody told the girls", differences=(other,))
+
+    checks.transcribe_with = hear
+    dialog = open_dialog(typed)
+    wait_for(qtbot, dialog, "The recording says something else: “nobody told the girls”")
+    comparison = comparison_of(dialog)
+    assert comparison.use.isVisible()
+    assert comparison.use.text() == "Use what was heard"
+    QTest.keyClick(comparison.use, Qt.Key.Key_Space)
+    assert dialog.details.transcript == "nobody told the girls"
+    dialog.reject()
+
+
+@pytest.mark.slow
 def test_another_selection_is_compared_again(
     open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
 ) -> None:
