@@ -705,6 +705,45 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>CharactersPanel</name>
+    <message>
+        <source>Choose a voice</source>
+        <translation>选择音色</translation>
+    </message>
+    <message>
+        <source>Voice of the selected characters</source>
+        <translation>所选角色的音色</translation>
+    </message>
+    <message>
+        <source>Play lines</source>
+        <translation>播放台词</translation>
+    </message>
+    <message>
+        <source>Play all lines of the character (Space)</source>
+        <translation>播放该角色的所有台词（空格）</translation>
+    </message>
+    <message>
+        <source>Show lines</source>
+        <translation>只看台词</translation>
+    </message>
+    <message>
+        <source>Show only the lines of the character, or all lines again</source>
+        <translation>只显示该角色的台词，或恢复显示全部</translation>
+    </message>
+    <message>
+        <source>Select lines</source>
+        <translation>选择台词</translation>
+    </message>
+    <message>
+        <source>{character}, {voice}, lines: {count}</source>
+        <translation>{character}，{voice}，{count} 行</translation>
+    </message>
+    <message>
+        <source>No voice</source>
+        <translation>无音色</translation>
+    </message>
+</context>
+<context>
     <name>ClipEditorDialog</name>
     <message>
         <source>New voice</source>
@@ -1010,6 +1049,13 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>For a bug report; contains no texts, voices or personal data</source>
         <translation>用于反馈问题；不含文本、音色或个人信息</translation>
+    </message>
+</context>
+<context>
+    <name>DeferredParts</name>
+    <message>
+        <source>Characters</source>
+        <translation>角色</translation>
     </message>
 </context>
 <context>
@@ -6545,7 +6591,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Lines</source>
-        <translation>行</translation>
+        <translation>台词数</translation>
     </message>
     <message>
         <source>Wait for their checks</source>
@@ -6840,7 +6886,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Show lines</source>
-        <translation>显示这些行</translation>
+        <translation>只看台词</translation>
     </message>
     <message numerus="yes">
         <source>Skip %n line(s) that would fail</source>
@@ -7739,7 +7785,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>No voice</source>
-        <translation>未选择音色</translation>
+        <translation>无音色</translation>
     </message>
     <message>
         <source>This line is queued.</source>
@@ -8114,6 +8160,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>行</translation>
     </message>
     <message>
+        <source>Voices and characters</source>
+        <translation>音色和角色</translation>
+    </message>
+    <message>
         <source>Queue</source>
         <translation>队列</translation>
     </message>
@@ -8155,7 +8205,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>ManuscriptDelegate</name>
     <message>
         <source>No voice</source>
-        <translation>未选择音色</translation>
+        <translation>无音色</translation>
     </message>
     <message>
         <source>This line is locked.</source>
@@ -10670,7 +10720,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Character</source>
-        <translation>人物</translation>
+        <translation>角色</translation>
     </message>
     <message>
         <source>Dialect</source>
@@ -11885,6 +11935,25 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>(mixed)</source>
         <translation>（多个值）</translation>
+    </message>
+</context>
+<context>
+    <name>_CharacterList</name>
+    <message>
+        <source>Characters</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Lines</source>
+        <translation>台词数</translation>
     </message>
 </context>
 <context>

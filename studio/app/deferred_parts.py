@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.checking.review import ReviewController
@@ -19,6 +20,7 @@ from studio.app.engines.trial_pauser import TrialPauser
 from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
+from studio.app.importing.characters_panel import CharactersPanel
 from studio.app.importing.source_watcher import SourceWatcher
 from studio.app.inspector.take_dialogs import TakeDialogs
 from studio.app.models.models_page import ModelsController
@@ -57,6 +59,8 @@ class DeferredParts(QObject):
         self.language_notices = LanguageNotices(session, notices, window)
         self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
+        self.characters = CharactersPanel(session.editor, session.model_selection.styles)
+        window.voice_tabs.addTab(self.characters, self.tr("Characters"))
         self.review = ReviewController(session, script, window)
         self.drafts = DraftsController(session, script, window)
         self.exports = ExportController(session.parts.exports, notices, window, script.view.select_lines)
@@ -97,6 +101,13 @@ class DeferredParts(QObject):
         actions["edit.cast"].triggered.connect(self.casting.open)
         actions["edit.select_character"].triggered.connect(self.casting.select_character)
         actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
+        self.characters.available.connect(lambda has_any: _show_tab(window.voice_tabs, self.characters, has_any))
+        self.characters.cast.connect(self.casting.assign)
+        self.characters.play_requested.connect(window.transport.play_lines)
+        self.characters.select_requested.connect(self.casting.select_lines)
+        self.characters.filter_requested.connect(script.toggle_character)
+        window.voices.voices_changed.connect(lambda: self.characters.set_voices(window.voices.voices))
+        self.characters.set_voices(window.voices.voices)
         self.casting.message.connect(window.tasks.show_message)
         for name, slot in {
             "play.accept": self.review.accept,
@@ -138,3 +149,9 @@ def _import_for_first_use() -> None:
     for name in _FIRST_USE_MODULES:
         import_module(name)
     library_versions()
+
+
+def _show_tab(tabs: QTabWidget, page: QWidget, is_shown: bool) -> None:
+    """Show the tab of ``page``, or hide it, and then the bar without a choice, too."""
+    tabs.setTabVisible(tabs.indexOf(page), is_shown)
+    tabs.tabBar().setVisible(is_shown)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -66,11 +67,15 @@ class CastingController(QObject):
     def _on_finished(self) -> None:
         self.dialog = None
 
-    def _apply(self, roles: tuple[Role, ...], members: Cast) -> None:
+    def _apply(self, roles: Sequence[Role], members: Cast) -> None:
         change = casting_change(self._session.editor.script, roles, members)
         if change is not None:
             self._session.editor.push(change, self.tr("Cast"))
             self.message.emit(self.tr("%n character(s) cast", "", len(roles)))
+
+    def assign(self, roles: Sequence[Role], voice: str) -> None:
+        """Assign ``voice`` to characters, which keep their styles."""
+        self._apply(tuple(roles), {role.key: replace(role.member, voice=voice) for role in roles})
 
     def select_character(self) -> None:
         """Select all lines of the current line's character."""
@@ -92,6 +97,9 @@ class CastingController(QObject):
 
     def _select(self, is_wanted: Callable[[Line], bool]) -> None:
         ids = [line.id for line in self._session.editor.script.lines if is_wanted(line)]
+        self.select_lines(ids)
+
+    def select_lines(self, ids: list[str]) -> None:
         self._script.view.commit_text()
         self._script.view.select_lines(ids)
         self.message.emit(self.tr("%n line(s) selected", "", len(ids)))

@@ -89,7 +89,8 @@ class LineSettingsForm(QWidget):
         self._character = WordsField()
         self._note = NoteField()
         self._file_name = WordsField(empty_text=self.tr("from the name pattern"))
-        self.more = QToolButton(autoRaise=True, checkable=True)  # shows the fields that are seldom used
+        self.more = QToolButton(autoRaise=True)  # shows the fields that are seldom used
+        self.more.setCheckable(True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         for box in (self._voice, self._style, self._quality):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -247,8 +248,9 @@ class LineSettingsForm(QWidget):
         for label, controls in rows:
             for control, name in controls.items():
                 control.setAccessibleName(name)
+            if self.more in controls:
+                self._first_row_of_more = form.rowCount() + 1
             form.addRow(label, control if len(controls) == 1 else _side_by_side(*controls))
-        self._first_row_of_more = form.getWidgetPosition(self.more)[0] + 1
         self._speak_again.setToolTip(self.tr("Make another reading. Changing the speed stretches the existing takes."))
         self._show_more(self.more.isChecked())
 

@@ -83,10 +83,15 @@ class TransportController(QObject):
         if line is None or not line.character:
             self.status_message.emit(self.tr("This line has no character."))
             return
-        self._session.playback.stop_and_cancel()
         key = name_key(line.character)
-        ids = [each.id for each in self._session.editor.script.lines if name_key(each.character or "") == key]
-        self._session.playback.script_player.start(ids[0], only=frozenset(ids))
+        self.play_lines(
+            [each.id for each in self._session.editor.script.lines if name_key(each.character or "") == key]
+        )
+
+    def play_lines(self, line_ids: list[str]) -> None:
+        """Play only these lines, which are in the order of the script."""
+        self._session.playback.stop_and_cancel()
+        self._session.playback.script_player.start(line_ids[0], only=frozenset(line_ids))
 
     def stop(self) -> None:
         """Stop playback; if nothing is playing, clear the queue."""

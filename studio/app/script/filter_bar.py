@@ -101,6 +101,18 @@ class FilterBar(ScriptBar):
         """Show only lines with ``words``."""
         self._text.setText(words)
 
+    def toggle_character(self, name: str) -> None:
+        """Show only the lines of a character, or all lines again."""
+        self._fill_boxes()
+        # Characters follow voices. A voice that is missing from the library counts as a character.
+        rows = [row for row in range(1, self._who.count()) if name_key(self._who.itemData(row)[1]) == name_key(name)]
+        if not rows or (not self.isHidden() and self._who.currentIndex() == rows[-1]):
+            self.close_bar()
+            return
+        self.show()
+        self._who.setCurrentIndex(rows[-1])
+        self._update()
+
     def toggle_review(self) -> None:
         """Show only the lines to review, or all lines again."""
         if not self.isHidden() and self._needs_review.isChecked():

@@ -133,7 +133,8 @@ class ManuscriptDelegate(TextDelegate):
         problems = index.data(ATTENTION_ROLE) if self.is_folded(line.id) else ""
         painter.setPen(QColor(colors.bad if problems else colors.quiet))
         painter.drawText(area, _ALIGN_RIGHT, problems or index.data(SUMMARY_ROLE))
-        if line.is_spoken:
+        # A tick would seem to stand for all lines below.
+        if line.is_spoken and index.data(STATE_ROLE) is not LineState.READY:
             self._paint_state(painter, index, row, colors)
 
     def arrow_area(self, row: RowLayout) -> QRect:

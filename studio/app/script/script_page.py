@@ -96,6 +96,9 @@ class ScriptPage(QWidget):
     def toggle_filter(self) -> None:
         self.filter_bar.toggle()
 
+    def toggle_character(self, name: str) -> None:
+        self.filter_bar.toggle_character(name)
+
     def toggle_review(self) -> None:
         self.filter_bar.toggle_review()
 

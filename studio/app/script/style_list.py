@@ -10,7 +10,6 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
 from studio.app.translation import QT_TRANSLATE_NOOP
-from studio.catalog.known import Ability, known_models
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
 from studio.text.styles import Preset, family_of, load_styles, names_of_styles, words_of_id
@@ -139,6 +138,8 @@ class StyleList(QObject):
 
 def _presets_by_model(families: Iterable[str]) -> list[tuple[Preset, str]]:
     """Return the presets that are not in ``families``, each with the most recommended model that has it."""
+    from studio.catalog.known import Ability, known_models  # noqa: PLC0415 - after the first paint
+
     found: dict[str, tuple[Preset, str]] = {}
     for model in known_models().values():
         if model.is_supported and model.can_be_downloaded and Ability.INSTRUCT in model.abilities:

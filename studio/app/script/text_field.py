@@ -125,8 +125,10 @@ class TextField(QPlainTextEdit):
         self.setGeometry(place)
 
     def event(self, event: QEvent) -> bool:
-        is_key = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
-        if is_key and event.keyCombination() == _SHIFT_DELETE and not self.textCursor().hasSelection():
+        is_override = event.type() == QEvent.Type.ShortcutOverride
+        if is_override and isinstance(event, QKeyEvent) and event.keyCombination() == _SHIFT_DELETE:
+            if self.textCursor().hasSelection():
+                return super().event(event)
             event.ignore()  # with nothing to cut, the key removes the line
             return False
         # While the tag list is open, Esc and Enter belong to it and do not trigger shortcuts.
