@@ -1054,6 +1054,14 @@ Import a script with names, such as a table with a character column or a dialogu
 <context>
     <name>DeferredParts</name>
     <message>
+        <source>Voices and characters</source>
+        <translation>音色和角色</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation type="unfinished">音色</translation>
+    </message>
+    <message>
         <source>Characters</source>
         <translation>角色</translation>
     </message>
@@ -8158,10 +8166,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Line</source>
         <translation>行</translation>
-    </message>
-    <message>
-        <source>Voices and characters</source>
-        <translation>音色和角色</translation>
     </message>
     <message>
         <source>Queue</source>

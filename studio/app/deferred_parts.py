@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QTabWidget, QWidget
+from PySide6.QtWidgets import QTabWidget
 
 from studio.app.background import run_in_background
 from studio.app.checking.review import ReviewController
@@ -60,7 +60,12 @@ class DeferredParts(QObject):
         self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
         self.characters = CharactersPanel(session.editor, session.model_selection.styles)
-        window.voice_tabs.addTab(self.characters, self.tr("Characters"))
+        self.voice_tabs = QTabWidget(documentMode=True)
+        self.voice_tabs.tabBar().setExpanding(True)
+        self.voice_tabs.tabBar().setAccessibleName(self.tr("Voices and characters"))
+        self.voice_tabs.addTab(window.voices, self.tr("Voices"))
+        self.voice_tabs.addTab(self.characters, self.tr("Characters"))
+        window.docks.voices.setWidget(self.voice_tabs)
         self.review = ReviewController(session, script, window)
         self.drafts = DraftsController(session, script, window)
         self.exports = ExportController(session.parts.exports, notices, window, script.view.select_lines)
@@ -101,7 +106,7 @@ class DeferredParts(QObject):
         actions["edit.cast"].triggered.connect(self.casting.open)
         actions["edit.select_character"].triggered.connect(self.casting.select_character)
         actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
-        self.characters.available.connect(lambda has_any: _show_tab(window.voice_tabs, self.characters, has_any))
+        self.characters.available.connect(self._show_characters)
         self.characters.cast.connect(self.casting.assign)
         self.characters.play_requested.connect(window.transport.play_lines)
         self.characters.select_requested.connect(self.casting.select_lines)
@@ -127,6 +132,11 @@ class DeferredParts(QObject):
         self.recordings.failed.connect(notices.show_error)
         self.pronunciation.failed.connect(notices.show_error)
 
+    def _show_characters(self, has_any: bool) -> None:
+        """Show the tab of the characters, or hide it, and then the bar without a choice, too."""
+        self.voice_tabs.setTabVisible(self.voice_tabs.indexOf(self.characters), has_any)
+        self.voice_tabs.tabBar().setVisible(has_any)
+
     def release(self) -> None:
         """Stop the background work of these parts before the window closes."""
         self.models.first_run.stop()
@@ -149,9 +159,3 @@ def _import_for_first_use() -> None:
     for name in _FIRST_USE_MODULES:
         import_module(name)
     library_versions()
-
-
-def _show_tab(tabs: QTabWidget, page: QWidget, is_shown: bool) -> None:
-    """Show the tab of ``page``, or hide it, and then the bar without a choice, too."""
-    tabs.setTabVisible(tabs.indexOf(page), is_shown)
-    tabs.tabBar().setVisible(is_shown)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
@@ -176,12 +176,7 @@ class MainWindow(QMainWindow):
         self._menus = self.actions_by_id.add_menus(self.menuBar())
         self._toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
         self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Queue and log")))
-        self.voice_tabs = QTabWidget(documentMode=True)
-        self.voice_tabs.tabBar().setExpanding(True)
-        self.voice_tabs.tabBar().setAccessibleName(self.tr("Voices and characters"))
-        self.voice_tabs.addTab(self.voices, self.tr("Voices"))
-        self.voice_tabs.tabBar().hide()  # until the script has characters
-        self.docks.fill(self.voice_tabs, self.inspector)
+        self.docks.fill(self.voices, self.inspector)
         for make, words, icon_name in (
             (lambda: self.queue_panel, self.tr("Queue"), "queue"),
             (lambda: LogPanel(log), self.tr("Log"), "log"),

@@ -30,7 +30,7 @@ def play(bench: Bench) -> Bench:
 
 def open_panel(bench: Bench) -> CharactersPanel:
     bench.session.editor.push(InsertLines(1, LINES), "Insert")
-    panel, tabs = bench.parts.characters, bench.window.voice_tabs
+    panel, tabs = bench.parts.characters, bench.parts.voice_tabs
     bench.until(lambda: tabs.isTabVisible(tabs.indexOf(panel)))
     tabs.setCurrentWidget(panel)
     bench.until(lambda: panel.list.topLevelItemCount() == 2)
@@ -43,7 +43,7 @@ def rows(panel: CharactersPanel) -> list[tuple[str, str, str]]:
 
 
 def test_the_panel_is_there_for_scripts_with_characters(play: Bench) -> None:
-    tabs = play.window.voice_tabs
+    tabs = play.parts.voice_tabs
     assert not tabs.isTabVisible(tabs.indexOf(play.parts.characters))
     assert not tabs.tabBar().isVisible()
     panel = open_panel(play)
