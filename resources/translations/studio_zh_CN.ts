@@ -1059,7 +1059,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Voices</source>
-        <translation type="unfinished">音色</translation>
+        <translation>音色</translation>
     </message>
     <message>
         <source>Characters</source>
