@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>BookSummary</name>
+    <message numerus="yes">
+        <source>%n chapter(s), {length}</source>
+        <translation>
+            <numerusform>%n chapter, {length}</numerusform>
+            <numerusform>%n chapters, {length}</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>CastingController</name>
     <message numerus="yes">
         <source>%n character(s) cast</source>
@@ -233,7 +243,7 @@
     </message>
 </context>
 <context>
-    <name>LevelsDialog</name>
+    <name>LevelsPanel</name>
     <message numerus="yes">
         <source>%n file(s) do not meet the standard.</source>
         <translation>

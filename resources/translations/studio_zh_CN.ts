@@ -611,6 +611,47 @@
     </message>
 </context>
 <context>
+    <name>BookSummary</name>
+    <message>
+        <source>Cover</source>
+        <translation>封面</translation>
+    </message>
+    <message>
+        <source>Book details…</source>
+        <translation>作品信息…</translation>
+    </message>
+    <message>
+        <source>Chapters</source>
+        <translation>章节</translation>
+    </message>
+    <message>
+        <source>Read by {narrator}</source>
+        <translation>朗读：{narrator}</translation>
+    </message>
+    <message>
+        <source>No narrator named</source>
+        <translation>未填写朗读者</translation>
+    </message>
+    <message>
+        <source>about {time}</source>
+        <translation>约 {time}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chapter(s), {length}</source>
+        <translation>
+            <numerusform>%n 章，{length}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{title} ({time})</source>
+        <translation>{title}（{time}）</translation>
+    </message>
+    <message>
+        <source>No cover</source>
+        <translation>无封面</translation>
+    </message>
+</context>
+<context>
     <name>CastDialog</name>
     <message>
         <source>Cast</source>
@@ -7390,6 +7431,10 @@ Import a script with names, such as a table with a character column or a dialogu
         </translation>
     </message>
     <message>
+        <source>about {time}</source>
+        <translation>约 {time}</translation>
+    </message>
+    <message>
         <source>Not spoken</source>
         <translation>不朗读</translation>
     </message>
@@ -7584,6 +7629,9 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Check audio levels</source>
         <translation>检查音频电平</translation>
     </message>
+</context>
+<context>
+    <name>LevelsPanel</name>
     <message>
         <source>Standard</source>
         <translation>标准</translation>

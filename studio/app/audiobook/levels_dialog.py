@@ -1,4 +1,4 @@
-"""Dialog that checks audio files against a standard, and corrects those that fail."""
+"""Check of audio files against a standard, with correction of those that fail: a panel, and a dialog for any files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SIZE = (960, 480)
 _SOUND_FILES = "(*.wav *.flac *.mp3 *.ogg *.opus *.m4b *.m4a)"
 
 
-class LevelsDialog(QDialog):
+class LevelsPanel(QWidget):
     """Table of files or chapters with a verdict for each value. Files are measured one after another."""
 
     def __init__(self, files: Iterable[Path] = (), standard: str = "acx", parent: QWidget | None = None) -> None:
@@ -46,8 +46,6 @@ class LevelsDialog(QDialog):
         self._waiting: list[Path] = []
         self._checked: list[CheckedAudio] = []
         self._control = RequestControl()
-        self.setWindowTitle(self.tr("Check audio levels"))
-        self.resize(fit_to_screen(*_SIZE))
         self.standard = QComboBox()
         self.standard.setAccessibleName(self.tr("Standard"))
         for each in STANDARDS.values():
@@ -68,10 +66,12 @@ class LevelsDialog(QDialog):
         self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
-        top = in_row(QLabel(self.tr("Standard")), self.standard, self.choose_button, STRETCH, self.bar)
-        buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
-        buttons.addButton(self.fix_button, QDialogButtonBox.ButtonRole.ActionRole)
-        in_column(top, self.problem, (self.table, 1), self.summary, buttons, parent=self)
+        self.choice = QWidget()
+        in_row(QLabel(self.tr("Standard")), self.standard, self.choose_button, STRETCH, parent=self.choice, margins=0)
+        for button in (self.choose_button, self.fix_button):
+            button.setAutoDefault(False)
+        below = in_row(self.summary, STRETCH, self.bar, self.fix_button)
+        in_column(self.choice, self.problem, (self.table, 1), below, parent=self, margins=0)
         self.standard.currentIndexChanged.connect(self.check)
         self.choose_button.clicked.connect(self._choose)
         self.fix_button.clicked.connect(self.fix)
@@ -201,6 +201,17 @@ class LevelsDialog(QDialog):
         )
         if names:
             self.show_files(map(Path, names))
+
+
+class LevelsDialog(QDialog):
+    """Check of the levels of files that the user chooses."""
+
+    def __init__(self, files: Iterable[Path] = (), standard: str = "acx", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Check audio levels"))
+        self.resize(fit_to_screen(*_SIZE))
+        self.panel = LevelsPanel(files, standard)
+        in_column((self.panel, 1), dialog_buttons(self, QDialogButtonBox.StandardButton.Close), parent=self)
 
 
 _ALWAYS_SHOWN = frozenset({Criterion.RMS, Criterion.PEAK, Criterion.FLOOR, Criterion.LOUDNESS})

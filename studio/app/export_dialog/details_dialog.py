@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
@@ -16,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.audiobook.levels_dialog import LevelsDialog
+from studio.app.audiobook.levels_dialog import LevelsDialog, LevelsPanel
 from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.export_dialog.task_text import figures_text, phase_text
@@ -26,11 +28,12 @@ from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
+from studio.export.exporter import ExportResult
 from studio.export.level_check import AUDIO_SUFFIXES
 from studio.export.standards import ACX
 from studio.health.log_file import note_shown
 
-_SIZE = (640, 360)
+_SIZE = (760, 440)
 _STEPS = 1000
 
 
@@ -69,7 +72,7 @@ class ProgressPage(QWidget):
 
 
 class ResultPage(QWidget):
-    """Result of an export: the files, or the error, and the lines that failed.
+    """Result of an export: the files with the verdicts of their standard, or the error, and the lines that failed.
 
     "Copy report" copies the report of the selected error.
     """
@@ -78,6 +81,7 @@ class ResultPage(QWidget):
         super().__init__(parent)
         self._task: ExportTask | None = None
         self._errors: list[StudioError] = []
+        self.levels: LevelsPanel | None = None  # of finished files that have a standard
         self.title = text_label("", "title", wraps=False)
         self.title.setWordWrap(True)
         self.details = QLabel()
@@ -99,6 +103,8 @@ class ResultPage(QWidget):
         rows = in_column(self.title, self.details, self.place, parent=self, margins=0)
         rows.addWidget(self.check_levels, 0, Qt.AlignmentFlag.AlignLeft)
         rows.addWidget(self.failures, 1)
+        self._levels_row = QVBoxLayout()
+        rows.addLayout(self._levels_row, 1)
         rows.addStretch()
         buttons = in_row(
             self.open_folder,
@@ -137,7 +143,11 @@ class ResultPage(QWidget):
         self.export_others.setEnabled(len(task.failures) < task.num_lines)
         self.show_lines.setVisible(bool(task.failures))
         self._task = task
-        self.check_levels.setVisible(task.result is not None)
+        self.check_levels.setVisible(task.result is not None and task.order.settings.standard is None)
+        if task.result is not None and task.order.settings.standard is not None and self.levels is None:
+            self.levels = LevelsPanel(_audio_files(task.result), task.order.settings.standard.name)
+            self.levels.choice.hide()
+            self._levels_row.addWidget(self.levels)
         self.replace.setVisible(bool(task.conflicting_files))
         words = self.tr("Line {number}: {error}")
         self._list(
@@ -149,9 +159,7 @@ class ResultPage(QWidget):
         task = self._task
         if task is None or task.result is None:
             return
-        standard = task.order.settings.standard or ACX
-        files = [path for path in task.result.files if path.suffix.lower() in AUDIO_SUFFIXES]
-        dialog = LevelsDialog(files, standard.name, self.window())
+        dialog = LevelsDialog(_audio_files(task.result), ACX.name, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
@@ -188,6 +196,10 @@ class ResultPage(QWidget):
 
     def _offer_report(self, row: int) -> None:
         self.copy_report.offer_for(self._errors[row] if 0 <= row < len(self._errors) else None)
+
+
+def _audio_files(result: ExportResult) -> list[Path]:
+    return [path for path in result.files if path.suffix.lower() in AUDIO_SUFFIXES]
 
 
 class ExportDetails(QDialog):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 
 from studio import settings as declared
 from studio.app.background import run_in_background
+from studio.app.export_dialog.book_summary import BookSummary
 from studio.app.export_dialog.export_options import (
     ExportCheck,
     ExportLine,
@@ -47,6 +48,7 @@ class ExportDialog(QDialog):
 
     export_wanted = Signal(object)  # ExportOrder
     lines_wanted = Signal(list)  # ids of lines to show in the script
+    book_wanted = Signal()  # the details of the book are to be edited
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class ExportDialog(QDialog):
         self.resize(fit_to_screen(*DEFAULT_SIZE))
         self.form = ExportForm()
         self.preview = NamePreview()
+        self.book = BookSummary()
         self.findings = FindingsList()
         self.export_button = QPushButton(self.tr("Export"))
         self._assemble()
@@ -111,7 +114,8 @@ class ExportDialog(QDialog):
         )
         items = [line.item for line in self._lines_to_export()]
         try:
-            names = preview_names(items, self._export_settings(), self.form.folder)
+            settings = self._export_settings()
+            names = preview_names(items, settings, self.form.folder)
         except StudioError as error:
             self.preview.show_problem(error)
             self._check_number += 1  # drops the result of a running check
@@ -120,6 +124,8 @@ class ExportDialog(QDialog):
             self.export_button.setEnabled(False)
         else:
             self.preview.show_names(names)
+            self.book.setVisible(settings.has_audiobook or settings.has_chapter_files)
+            self.book.show_book(settings.book, settings.project, items)
             self.export_button.setEnabled(not self._is_blocked)
             self._begin_check()
 
@@ -156,7 +162,7 @@ class ExportDialog(QDialog):
 
     def _assemble(self) -> None:
         body = QWidget()
-        columns = in_row((self.form, 3), (self.preview, 2))
+        columns = in_row((self.form, 3), (in_column(self.book, (self.preview, 1)), 2))
         in_column(self.form.folder_row, (columns, STRETCH), self.findings, parent=body, margins=0)
         buttons = QDialogButtonBox()
         buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -170,6 +176,7 @@ class ExportDialog(QDialog):
         self.form.changed.connect(self._preview_timer.start)
         self.findings.skip_toggled.connect(self._preview_timer.start)
         self.findings.lines_wanted.connect(self._show_lines)
+        self.book.details_wanted.connect(self.book_wanted)
         self._preview_timer.timeout.connect(self.show_preview)
 
     def _show_lines(self, numbers: list[int]) -> None:

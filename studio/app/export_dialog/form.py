@@ -46,6 +46,8 @@ class ExportForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._has_times = False
+        self._checks_takes = False
+        self._rows: dict[Setting[Any], tuple[QFormLayout, QWidget | QHBoxLayout]] = {}
         self._editors: dict[Setting[Any], SettingEditor] = {setting: editor_for(setting) for setting in EXPORT_OPTIONS}
         self.all_lines = QRadioButton()
         self.selected_lines = QRadioButton()
@@ -57,7 +59,6 @@ class ExportForm(QWidget):
         self.joined_name = QLineEdit()
         self.joined_name.setAccessibleName(self.tr("Joined file name"))
         self.replace_files = QCheckBox(self.tr("Overwrite other scripts' files"))
-        self._joined_label = QLabel(self.tr("Name"))
         self.preset = QComboBox()
         self.preset.setAccessibleName(self.tr("Preset"))
         self.preset.addItem(self.tr("Custom"), None)
@@ -99,23 +100,23 @@ class ExportForm(QWidget):
         self.all_lines.setChecked(True)
         self.speak_first.setChecked(True)
         self._connect_signals()
-        self._update_enabled()
+        self._show_what_applies()
 
     def show_values(self, values: dict[Setting[Any], Any], folder: Path, joined_name: str) -> None:
         for setting, editor in self._editors.items():
             editor.set_value(str(folder) if setting is declared.EXPORT_FOLDER else values[setting])
-        self._update_enabled()
+        self._show_what_applies()
         self.joined_name.setText(joined_name)
 
     def show_times(self, has_times: bool) -> None:
         """Show the option for lines with times in a video."""
         self._has_times = has_times
-        self._files_rows.setRowVisible(self._editors[declared.EXPORT_PLACEMENT].control, has_times)
-        self._update_enabled()
+        self._show_what_applies()
 
     def show_checks(self, *, is_on: bool) -> None:
         """Show the option to wait for checks if takes are checked."""
-        self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control.setVisible(is_on)
+        self._checks_takes = is_on
+        self._show_what_applies()
 
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
         """Show the numbers of lines. ``num_unspoken`` lines of the export have no up-to-date take."""
@@ -169,14 +170,15 @@ class ExportForm(QWidget):
         rows = QFormLayout(box)
         self._add(rows, declared.EXPORT_FILES)
         self._add(rows, declared.EXPORT_PLACEMENT)
-        self._files_rows = rows
         pattern = QHBoxLayout()
         field = self._editors[declared.EXPORT_PATTERN].control
         field.setMinimumWidth(_PATTERN_CHARACTERS * field.fontMetrics().averageCharWidth())
         pattern.addWidget(field, 1)
         pattern.addWidget(self._fields_button())
         rows.addRow(self._label(declared.EXPORT_PATTERN), pattern)
-        rows.addRow(self._joined_label, self.joined_name)
+        self._rows[declared.EXPORT_PATTERN] = (rows, pattern)
+        rows.addRow(self.tr("Name"), self.joined_name)
+        self._files_rows = rows
         rows.addRow(self.replace_files)
         return box
 
@@ -194,6 +196,7 @@ class ExportForm(QWidget):
             rows.addRow(control)
         else:
             rows.addRow(self._label(setting), control)
+        self._rows[setting] = (rows, control)
 
     def _label(self, setting: Setting[Any]) -> QLabel:
         control = self._editors[setting].control
@@ -259,31 +262,34 @@ class ExportForm(QWidget):
             self._on_changed()
 
     def _on_changed(self) -> None:
-        self._update_enabled()
+        self._show_what_applies()
         self.changed.emit()
 
-    def _update_enabled(self) -> None:
+    def _show_what_applies(self) -> None:
+        """Show only the options that have an effect with the others."""
         values = self.values
         self.preset.setCurrentIndex(next((n for n, preset in enumerate(PRESETS, 1) if preset.matches(values)), 0))
-        self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control.setEnabled(self.speak_first.isChecked())
-        files = self._value(declared.EXPORT_FILES)
+        files = values[declared.EXPORT_FILES]
         is_joined = files != "lines"
-        self._editors[declared.EXPORT_PATTERN].control.setEnabled(files in ("lines", "both", "chapters"))
-        self._editors[declared.EXPORT_ENCODING].control.setEnabled(files != "audiobook")
-        self._editors[declared.EXPORT_STANDARD].control.setEnabled(is_joined)
-        has_standard = is_joined and self._value(declared.EXPORT_STANDARD) != "none"
-        self._editors[declared.EXPORT_ROOM_TONE].control.setEnabled(has_standard)
-        follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
-        has_pauses = not self._has_times or self._value(declared.EXPORT_PLACEMENT) == "pauses"
-        for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
-            self._editors[setting].control.setEnabled(follows_joined and has_pauses)
-        if not self._value(declared.EXPORT_HAS_ONE_PAUSE):
-            self._editors[declared.EXPORT_PAUSE_SECONDS].control.setEnabled(False)
-        for setting in (declared.EXPORT_LUFS, declared.EXPORT_TRUE_PEAK):
-            self._editors[setting].control.setEnabled(self._value(declared.EXPORT_MATCHES_LOUDNESS))
-        has_script_file = follows_joined or self._value(declared.EXPORT_HAS_MANIFEST)
-        self.joined_name.setEnabled(has_script_file)
-        self._joined_label.setEnabled(has_script_file)
+        follows_joined = is_joined or values[declared.EXPORT_SUBTITLES] != "none"
+        has_pauses = follows_joined and not (self._has_times and values[declared.EXPORT_PLACEMENT] != "pauses")
+        applies: dict[Setting[Any], bool] = {
+            declared.EXPORT_PLACEMENT: self._has_times,
+            declared.EXPORT_PATTERN: files in ("lines", "both", "chapters"),
+            declared.EXPORT_ENCODING: files != "audiobook",
+            declared.EXPORT_STANDARD: is_joined,
+            declared.EXPORT_ROOM_TONE: is_joined and values[declared.EXPORT_STANDARD] != "none",
+            declared.EXPORT_HAS_ONE_PAUSE: has_pauses,
+            declared.EXPORT_PAUSE_SECONDS: has_pauses and values[declared.EXPORT_HAS_ONE_PAUSE],
+            declared.EXPORT_LUFS: values[declared.EXPORT_MATCHES_LOUDNESS],
+            declared.EXPORT_TRUE_PEAK: values[declared.EXPORT_MATCHES_LOUDNESS],
+        }
+        for setting, is_shown in applies.items():
+            rows, control = self._rows[setting]
+            rows.setRowVisible(control, is_shown)
+        self._files_rows.setRowVisible(self.joined_name, follows_joined or values[declared.EXPORT_HAS_MANIFEST])
+        waits = self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control
+        waits.setVisible(self._checks_takes and self.speak_first.isChecked())
 
     def _value(self, setting: Setting[Any]) -> Any:
         return self._editors[setting].value()

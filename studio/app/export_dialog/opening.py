@@ -9,9 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from studio.app.audiobook.book_dialog import BookDialog
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.export_options import KnownVoicesAndStyles
 from studio.app.session import Session
+from studio.app.widgets.dialogs import open_dialog
 from studio.catalog.language_check import unlearned_language
 from studio.export.provenance import Provenance, licence_of_model
 
@@ -49,6 +51,7 @@ def open_export_dialog(
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.export_wanted.connect(session.parts.exports.start)
     dialog.lines_wanted.connect(show_lines)
+    dialog.book_wanted.connect(lambda: open_dialog(BookDialog(session.editor, dialog)))
     session.editor.script_changed.connect(dialog.on_lines_changed)
     session.editor.project_replaced.connect(dialog.reject)
     dialog.show()

@@ -30,12 +30,13 @@ from studio.app.error_text import message_text
 from studio.app.importing.column_table import ColumnTable
 from studio.app.importing.contents_tree import ContentsTree
 from studio.app.importing.remembered_columns import recall_columns, remember_columns
-from studio.app.translation import join_phrases
+from studio.app.translation import duration_text, join_phrases
 from studio.app.widgets.controls import text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
+from studio.export.checks import expected_seconds
 from studio.project.importing.blocks import SCENE_LEVEL, ImportedScript, sections_of_blocks
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind, read_file
 from studio.project.importing.tables import choose_mapping
@@ -269,6 +270,9 @@ class ImportPage(QDialog):
             parts.append(self.tr("%n character(s)", "", len(characters)))
         if num_chapters:
             parts.append(self.tr("%n chapter(s)", "", num_chapters))
+        if self._file.kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SCREENPLAY):
+            seconds = sum(expected_seconds(line.text) + line.pause_after_seconds for line in lines if line.is_spoken)
+            parts.append(self.tr("about {time}").format(time=duration_text(seconds)))
         rows = [join_phrases(tuple(parts)), *map(message_text, imported.notices)]
         if imported.title:
             rows.insert(0, f"{imported.title}, {imported.author}" if imported.author else imported.title)

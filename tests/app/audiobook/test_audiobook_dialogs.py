@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from studio.app.audiobook.book_dialog import BookDialog
-from studio.app.audiobook.levels_dialog import LevelsDialog
+from studio.app.audiobook.levels_dialog import LevelsPanel
 from studio.app.script.project_editor import ProjectEditor
 from studio.project.project import Project
 
@@ -82,7 +82,7 @@ def test_failing_files_are_marked_and_corrected_with_one_click(qtbot: QtBot, tmp
     files = [tmp_path / "1.wav", tmp_path / "2.wav"]
     for path, level in zip(files, (0.1, 0.02), strict=True):
         soundfile.write(path, speech(level), RATE)
-    dialog = LevelsDialog(files)
+    dialog = LevelsPanel(files)
     qtbot.addWidget(dialog)
     qtbot.waitUntil(lambda: not dialog.is_busy, timeout=20_000)
     assert dialog.table.rowCount() == 2
@@ -101,7 +101,7 @@ def test_failing_files_are_marked_and_corrected_with_one_click(qtbot: QtBot, tmp
 
 def test_another_standard_measures_again_and_errors_are_shown(qtbot: QtBot, tmp_path: Path) -> None:
     soundfile.write(tmp_path / "1.wav", speech(0.1), RATE)
-    dialog = LevelsDialog([tmp_path / "1.wav", tmp_path / "missing.wav"])
+    dialog = LevelsPanel([tmp_path / "1.wav", tmp_path / "missing.wav"])
     qtbot.addWidget(dialog)
     qtbot.waitUntil(lambda: not dialog.is_busy, timeout=20_000)
     assert "missing.wav" in dialog.problem.words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.widgets.screen_fit import ScrolledPage
 from studio.errors import VoiceNotFound
 from studio.export.presets import EXPORT_OPTIONS, PRESETS, ExportPreset
-from studio.project.changes import EditLines, InsertLines
+from studio.project.changes import EditDetails, EditLines, InsertLines
 from studio.project.lines import Heading, Line, LineStyle
 from studio.project.project import Project
 from studio.settings_store import Settings
@@ -91,18 +92,18 @@ def test_opus_rejects_unsupported_sample_rates(qtbot: QtBot, dialog: ExportDialo
     assert not dialog.preview.problem.isVisibleTo(dialog)
 
 
-def test_irrelevant_controls_are_disabled(dialog: ExportDialog) -> None:
-    def is_enabled(setting: object) -> bool:
-        return dialog.form.editor(setting).control.isEnabled()  # type: ignore[arg-type]
+def test_only_options_that_have_an_effect_are_shown(dialog: ExportDialog) -> None:
+    def is_shown(setting: object) -> bool:
+        return dialog.form.editor(setting).control.isVisibleTo(dialog)  # type: ignore[arg-type]
 
-    assert not is_enabled(declared.EXPORT_LUFS)
+    assert not is_shown(declared.EXPORT_LUFS)
     choose(dialog, declared.EXPORT_MATCHES_LOUDNESS, True)
-    assert is_enabled(declared.EXPORT_LUFS)
+    assert is_shown(declared.EXPORT_LUFS)
     choose(dialog, declared.EXPORT_FILES, "joined")
-    assert not is_enabled(declared.EXPORT_PATTERN)
-    assert not is_enabled(declared.EXPORT_PAUSE_SECONDS)
+    assert not is_shown(declared.EXPORT_PATTERN)
+    assert not is_shown(declared.EXPORT_PAUSE_SECONDS)
     choose(dialog, declared.EXPORT_HAS_ONE_PAUSE, True)
-    assert is_enabled(declared.EXPORT_PAUSE_SECONDS)
+    assert is_shown(declared.EXPORT_PAUSE_SECONDS)
 
 
 def test_the_default_folder_is_beside_the_project_file(tmp_path: Path, project: Project) -> None:
@@ -170,6 +171,28 @@ def test_exported_lines_equal_their_takes(exporting: ExportBench, project: Proje
     exporting.open()
     details = exporting.details(exporting.export())
     assert details.outcome.details.text() == "0 files written. 2 files up to date."
+
+
+def test_the_chapters_of_a_book_are_shown_and_checked(exporting: ExportBench, project: Project) -> None:
+    details = replace(project.script.details, title="Harbour", author="Jane Writer", narrator="Anna")
+    project.apply(EditDetails(details))
+    project.apply(EditLines({"a": {"heading": Heading.CHAPTER}, "b": {"heading": Heading.CHAPTER}}))
+    dialog = exporting.open()
+    assert not dialog.book.isVisible()
+    choose(dialog, declared.EXPORT_FILES, "chapters")
+    choose(dialog, declared.EXPORT_STANDARD, "acx")
+    exporting.qtbot.waitUntil(dialog.book.isVisible)
+    assert dialog.book.words.text().splitlines()[:2] == ["Harbour, Jane Writer", "Read by Anna"]
+    titles = [dialog.book.chapters.item(row).text() for row in range(dialog.book.chapters.count())]
+    assert [title.partition(" (")[0] for title in titles] == ["The first line.", "The second line."]
+    with exporting.qtbot.waitSignal(dialog.book_wanted):
+        dialog.book.edit_button.click()
+    result = exporting.details(exporting.export()).outcome
+    assert not result.check_levels.isVisible()
+    assert result.levels is not None
+    exporting.qtbot.waitUntil(lambda: not result.levels.is_busy, timeout=20_000)
+    assert result.levels.table.rowCount() == 2
+    assert result.levels.table.item(0, 1).text().startswith(("✓", "✗"))
 
 
 def test_only_the_selected_lines_are_exported(qtbot: QtBot, project: Project, settings: Settings) -> None:

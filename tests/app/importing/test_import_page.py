@@ -177,6 +177,8 @@ def test_sections_and_the_level_of_chapters_are_chosen(bench: Bench, page_of: Ma
         "Index",
     ]
     assert items["Home"].parent() is items["Part One"]
+    made(bench, page)
+    assert page.summary.text().splitlines()[:2] == ["A Book, Jane Writer", "6 lines, 4 chapters, about 8 s"]
     headings = [line.text for line in made(bench, page).lines if line.heading is Heading.CHAPTER]
     assert headings == ["The Harbour", "Part One", "Home", "Away"]
     page.levels.setCurrentIndex(0)

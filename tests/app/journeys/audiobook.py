@@ -11,7 +11,6 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
 
 from studio.app.audiobook.book_dialog import BookDialog
-from studio.app.audiobook.levels_dialog import LevelsDialog
 from studio.app.export_dialog.details_dialog import ExportDetails
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.importing.import_page import ImportPage
@@ -79,8 +78,8 @@ async def journey(user: User) -> dict[str, Any]:
     assert task is not None
     await user.until(lambda: task.state.is_over, "the book is exported", seconds=1200)
     await user.picture("result")
-    await user.click_button("Check levels…")
-    levels = await user.dialog(LevelsDialog)
+    levels = (await user.dialog(ExportDetails)).outcome.levels
+    assert levels is not None
     await user.until(
         lambda: levels.table.rowCount() == len(CHAPTERS) and not levels.is_busy, "all chapters are measured"
     )
@@ -90,8 +89,6 @@ async def journey(user: User) -> dict[str, Any]:
         for row in range(levels.table.rowCount())
     ]
     summary = levels.summary.text()
-    await user.press("Escape")
-    await user.dialog(ExportDetails)
     await user.press("Escape")
     await user.back()
     return {"levels": rows, "summary": summary}
