@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import soundfile
+from book_samples import epub
 from float32_model import ENGINE
 from sound_card import NoOutputs, SoundCard
 
@@ -36,6 +37,8 @@ RUN = (
     'timbre say "Good evening." --voice Anna -o evening.wav',
     "timbre convert speech.wav --voice Anna -o converted.wav",
     "timbre export film.srt --voice Ada --at-times --fit --out dub.wav",
+    "timbre characters book.epub",
+    'timbre export book.epub --full-cast --voice Ada --cast "Mr Darcy=Angus" --out cast',
 )
 
 
@@ -86,12 +89,14 @@ def test_commands_run_with_the_bundled_model(
     for name in ("narrator.wav", "speech.wav"):
         Path(name).write_bytes(recording)
     Path("film.srt").write_text("1\n00:00:01,000 --> 00:00:02,500\nGood evening.\n", "utf-8")
+    Path("book.epub").write_bytes(epub({"one.xhtml": "<h1>One</h1><p>“Good evening,” said Mr Darcy.</p>"}))
     context = CommandContext(start_worker=lambda: WorkerProcess(ENGINE), outputs=NoOutputs(SoundCard()))
     for command in RUN:
         assert any(line.split("#")[0].strip() == command for line in written), command
         assert main_module.main(shlex.split(command)[1:], command_context=context) == 0, capsys.readouterr().err
     for name in ("evening.wav", "converted.wav", "dub.wav"):
         assert soundfile.info(name).duration > 0.3
+    assert len(list(Path("cast").glob("*.wav"))) == 3
 
 
 def test_requests_of_the_service_are_accepted() -> None:

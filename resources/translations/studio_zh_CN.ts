@@ -5091,6 +5091,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>现有音色：{names}。</translation>
     </message>
     <message>
+        <source>--cast, --full-cast and --column are for texts and tables, not for projects.</source>
+        <translation>--cast、--full-cast 和 --column 用于文本和表格，不用于 .timbre 脚本。</translation>
+    </message>
+    <message>
         <source>--raw needs -o -.</source>
         <translation>--raw 只能与 -o - 一起使用。</translation>
     </message>
@@ -5197,6 +5201,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Check the token, and that both computers have the same version of the program.</source>
         <translation>请检查令牌，并确认两台电脑上的程序版本相同。</translation>
+    </message>
+    <message>
+        <source>Choose a text or document.</source>
+        <translation>请选择文本或文档。</translation>
     </message>
     <message>
         <source>Choose a {own} model with --model, or create the voice from a recording.</source>
@@ -5729,6 +5737,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
         <translation>{file} 只是 Git LFS 指针，不是文件本身。</translation>
+    </message>
+    <message>
+        <source>{file} is not a novel: its lines already name their characters.</source>
+        <translation>{file} 不是小说：其中各行已注明角色。</translation>
     </message>
     <message>
         <source>{file} is not a readable JPEG or PNG image of at most {size} MB.</source>
@@ -6509,10 +6521,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Files of earlier exports that this one does not contain are kept: {names} ({count}).</source>
         <translation>以前导出的文件中有 {count} 个不在本次导出之列，会保留：{names}。</translation>
-    </message>
-    <message>
-        <source>--cast and --column are for texts and tables, not for projects.</source>
-        <translation>--cast 和 --column 用于文本和表格，不用于 .timbre 脚本。</translation>
     </message>
     <message>
         <source>Choose the voices in the project: Edit &gt; Cast…</source>

@@ -85,6 +85,12 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VOICE",
         help="voice of a character or of an unknown voice name; may be repeated",
     )
+    group.add_argument(
+        "--full-cast",
+        action="store_true",
+        help="give the dialogue of a novel to its characters, whom `timbre characters` lists; characters without --cast "
+        "get voices of the library",
+    )
     add_reading_options(group, split_default="sentence", cues_default="skip")
 
 
@@ -107,7 +113,7 @@ def add_reading_options(group: argparse._ActionsContainer, *, split_default: str
     )
     group.add_argument(
         "--encoding",
-        type=_text_encoding,
+        type=text_encoding,
         metavar="NAME",
         help="encoding of a text, such as cp1251 or big5 (default: guess)",
     )
@@ -218,7 +224,7 @@ def line_numbers(words: str) -> frozenset[int]:
 _MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last line
 
 
-def _text_encoding(name: str) -> str:
+def text_encoding(name: str) -> str:
     try:
         "".encode(name)
     except LookupError as error:

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from studio.messages import Message, did_you_mean
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
-from studio.project.casting import LibraryNames, cast_lines
+from studio.project.casting import LibraryNames, cast_lines, collect_roles, uncast_characters, with_suggestions
 from studio.project.details import CastMember
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.dubbing import faster_style
@@ -74,10 +74,30 @@ class OpenScript:
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
     file = read_file(arguments.script, arguments.encoding)
-    imported = file.script(import_options(arguments, file, ImportOptions()))
+    options = import_options(arguments, file, ImportOptions(assigns_dialogue=arguments.full_cast))
+    imported = file.script(options)
     cast = {name_key(name): CastMember(voice) for name, voice in arguments.cast}
     voices = LibraryNames([*(voice for _, voice in arguments.cast), *(voice.name for voice in library.voices())])
+    if arguments.full_cast:
+        suggested = LibraryNames(voice.name for voice in library.voices() if voice.generation is None)  # for any model
+        cast = _full_cast(imported, cast, voices, suggested.without(arguments.voice))
     return replace(imported, lines=cast_lines(imported.lines, cast, voices))
+
+
+def _full_cast(
+    imported: ImportedScript, given: Mapping[str, CastMember], voices: LibraryNames, suggested: LibraryNames
+) -> dict[str, CastMember]:
+    """Return the cast of a novel: as ``given``, by any name of a character, or else a voice of the same gender."""
+    cast = dict(given)
+    for character in imported.dialogue_characters:
+        named = next((given[key] for key in map(name_key, character.aliases) if key in given), None)
+        if named is not None:
+            cast.setdefault(name_key(character.name), named)
+    lines = cast_lines(imported.lines, cast, voices)
+    uncast = uncast_characters(lines, voices)
+    genders = {name_key(character.name): character.gender for character in imported.dialogue_characters}
+    roles = with_suggestions(collect_roles(lines, cast, voices), uncast, suggested, genders)
+    return cast | {role.key: role.member for role in roles if role.key in uncast}
 
 
 def import_options(arguments: argparse.Namespace, file: ScriptFile, options: ImportOptions) -> ImportOptions:
@@ -142,9 +162,9 @@ def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterato
         book = BookDetails(imported.title, imported.author, cover=imported.cover)
         yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book, notices=imported.notices)
         return
-    if arguments.cast or arguments.column:
+    if arguments.cast or arguments.column or arguments.full_cast:
         raise UnusableSetting(
-            "--cast and --column are for texts and tables, not for projects.",
+            "--cast, --full-cast and --column are for texts and tables, not for projects.",
             remedy="Choose the voices in the project: Edit > Cast…",
         )
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:

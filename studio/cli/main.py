@@ -41,7 +41,7 @@ begin with:
 _log = logging.getLogger(__name__)
 # Modules of this package. Only the module of the given command is imported.
 _COMMANDS = (
-    "app", "say", "convert", "export", "update", "check", "levels", "voices", "models", "styles", "serve", "cluster",
+    "app", "say", "convert", "export", "characters", "update", "check", "levels", "voices", "models", "styles", "serve", "cluster",
     "doctor", "engines", "help", "completion",
 )  # fmt: skip
 

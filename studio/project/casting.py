@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from studio.project.attribution.grammar import Gender
+from studio.project.attribution.languages import gender_of_name
 from studio.project.changes import Change, CompositeChange, EditDetails, EditLines
 from studio.project.details import CastMember
 from studio.project.lines import Line, LineStyle
@@ -51,6 +54,10 @@ class LibraryNames:
     def find(self, name: str | None) -> str | None:
         """Return the name in the library's spelling, or None for an unknown voice."""
         return self._by_key.get(name_key(name)) if name else None
+
+    def without(self, name: str | None) -> LibraryNames:
+        """Return the other names."""
+        return LibraryNames(each for each in self.names if each != self.find(name))
 
 
 def find_character(line: Line, voices: LibraryNames) -> str | None:
@@ -114,13 +121,26 @@ def _role(lines: Sequence[Line], member: CastMember | None, voices: LibraryNames
     return Role(name, tuple(line.id for line in lines), sample, replace(member, voice=voices.find(member.voice)))
 
 
-def with_suggestions(roles: Sequence[Role], uncast: Collection[str], voices: LibraryNames) -> tuple[Role, ...]:
-    """Return ``roles`` with a voice for each of the ``uncast``, if possible one that no other character has."""
+def with_suggestions(
+    roles: Sequence[Role],
+    uncast: Collection[str],
+    voices: LibraryNames,
+    genders: Mapping[str, Gender | None] = MappingProxyType({}),
+) -> tuple[Role, ...]:
+    """Return ``roles`` with a voice for each of the ``uncast``, if possible one that no other character has.
+
+    ``genders`` contains known genders by the keys of characters: a voice with a name of the other gender is avoided.
+    """
+    of_voice = {name: gender_of_name(name) for name in voices.names}
     used = Counter(role.member.voice for role in roles if role.key not in uncast)
     suggested: list[Role] = []
     for role in roles:
         if role.key in uncast and voices.names:
-            voice = voices.find(role.name) or min(voices.names, key=lambda name: used[name])
+            gender = genders.get(role.key)
+            voice = voices.find(role.name) or min(
+                voices.names,
+                key=lambda name: (gender is not None and of_voice[name] is gender.other, used[name]),
+            )
             used[voice] += 1
             role = replace(role, member=replace(role.member, voice=voice))  # noqa: PLW2901
         suggested.append(role)

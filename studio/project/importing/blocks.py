@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import regex
 
 from studio.messages import Message
+from studio.project.attribution.attribution import Character
 from studio.project.details import ImportSource
 from studio.project.lines import Heading, Line, new_id
 from studio.project.splitting import SplitMode, split_text, unwrap
@@ -76,6 +77,7 @@ class ImportedScript:
         columns: Names of the columns of a table.
         notices: What was left out or guessed.
         source: The file, with which the project can be updated.
+        dialogue_characters: The characters to whom dialogue was assigned.
     """
 
     lines: tuple[Line, ...]
@@ -85,6 +87,7 @@ class ImportedScript:
     columns: tuple[str, ...] = ()
     notices: tuple[Message, ...] = ()
     source: ImportSource | None = None
+    dialogue_characters: tuple[Character, ...] = ()
 
 
 SCENE_LEVEL = 9  # of headings that are not in the contents of a book

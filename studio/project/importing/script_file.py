@@ -9,9 +9,11 @@ from pathlib import Path
 
 from studio.errors import UnreadableScript
 from studio.messages import Message, message
+from studio.project.attribution.attribution import Character
 from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks, sections_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_screenplay, read_fountain
 from studio.project.importing.epub import read_epub
+from studio.project.importing.full_cast import FullCast, assign_dialogue
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.pdf import read_pdf
 from studio.project.importing.subtitles import lines_of_subtitles, notices_of_subtitles
@@ -63,6 +65,7 @@ class ImportOptions:
         sheet: The name of the table in the file, or None for the longest.
         mapping: The columns of the table, or None to recognise them.
         has_names: Whether the first row of the table contains titles, or None to recognise it.
+        assigns_dialogue: Whether quotations of a text or document become lines of the characters who say them.
     """
 
     breaks: SplitMode = SplitMode.SENTENCE
@@ -73,6 +76,7 @@ class ImportOptions:
     sheet: str | None = None
     mapping: ColumnMapping | None = None
     has_names: bool | None = None
+    assigns_dialogue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +139,36 @@ class ScriptFile:
             table = self.tables[sheet].named(options.has_names)
             mapping = choose_mapping(table) if options.mapping is None else options.mapping
             return lines_of_table(table, mapping, self.name)
-        finds_speakers = self.has_speakers if options.finds_speakers is None else options.finds_speakers
         if self.kind is ScriptKind.SUBTITLES:
-            speeches = lines_of_subtitles(self.text, finds_speakers=finds_speakers, speaks_sounds=options.speaks_notes)
+            speeches = lines_of_subtitles(
+                self.text, finds_speakers=self._finds_speakers(options), speaks_sounds=options.speaks_notes
+            )
             return ImportedScript(tuple(speeches), notices=notices_of_subtitles(self.text))
+        book, blocks = self.book or Book(), self._blocks(options)
+        characters: tuple[Character, ...] = ()
+        if options.assigns_dialogue:
+            cast = assign_dialogue(blocks)
+            blocks, characters = cast.blocks, cast.attribution.characters
+        lines = tuple(lines_of_blocks(blocks, options.breaks, options.chapter_level or book.chapter_level))
+        return ImportedScript(
+            lines, book.title, book.author, book.cover, notices=book.notices, dialogue_characters=characters
+        )
+
+    def full_cast(self, options: ImportOptions) -> FullCast:
+        """Return a text or document with its dialogue assigned to characters. Raise ``UnreadableScript``."""
+        if self.kind not in (ScriptKind.TEXT, ScriptKind.BOOK):
+            raise UnreadableScript(
+                "{file} is not a novel: its lines already name their characters.",
+                remedy="Choose a text or document.",
+                file=self.name,
+            )
+        return assign_dialogue(self._blocks(options))
+
+    def _finds_speakers(self, options: ImportOptions) -> bool:
+        return self.has_speakers if options.finds_speakers is None else options.finds_speakers
+
+    def _blocks(self, options: ImportOptions) -> Iterable[Block]:
+        """Return the blocks of a text, document or screenplay."""
         book = self.book or Book()
         blocks: Iterable[Block] = book.blocks if self.book is not None else blocks_of_text(self.text)
         if options.left_out:
@@ -148,10 +178,7 @@ class ScriptFile:
                 if section.start not in options.left_out
                 for block in book.blocks[section.start : section.stop]
             ]
-        if finds_speakers:
-            blocks = _with_speakers(blocks)
-        lines = tuple(lines_of_blocks(blocks, options.breaks, options.chapter_level or book.chapter_level))
-        return ImportedScript(lines, book.title, book.author, book.cover, notices=book.notices)
+        return _with_speakers(blocks) if self._finds_speakers(options) else blocks
 
 
 def read_tables(path: Path) -> dict[str, Table]:
