@@ -58,8 +58,6 @@ class OrtBackend(EngineBackend):
 
 def _has_cuda_provider() -> bool:
     """Return whether the build includes CUDA; only a session shows whether its libraries load (``open_session``)."""
-    from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
-
     return "CUDAExecutionProvider" in onnxruntime.get_available_providers()
 
 
