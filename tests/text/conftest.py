@@ -46,6 +46,12 @@ def form3() -> PromptForm:
 
 
 @pytest.fixture(scope="session")
+def whisper_tokenizer() -> TextTokenizer:
+    """The tokenizer of CosyVoice-300M."""
+    return TextTokenizer.whisper()
+
+
+@pytest.fixture(scope="session")
 def tokenizer2(reference: Path) -> TextTokenizer:
     return _tokenizer(reference, "cosyvoice2")
 
