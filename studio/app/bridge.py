@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         VoiceReference,
         VoiceSummary,
     )
+    from studio.text.arriving import ArrivingText
     from studio.worker.client import WorkerClient
     from studio.worker.process import Worker
     from studio.worker.request_handle import Callbacks, RequestHandle
@@ -153,11 +154,12 @@ class WorkerBridge(QObject):
         self,
         request: SynthesisRequest,
         *,
+        text: ArrivingText | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
         """Synthesize with the model that ``load`` has loaded; if ``in_batch``, after interactive requests."""
-        return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
+        return self._open_client().synthesize(request, text=text, hooks=hooks, in_batch=in_batch)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Convert a recording to another voice, with the model that ``load`` has loaded."""

@@ -24,6 +24,7 @@ from studio.errors import InternalError, StudioError, TooManyRequests, WorkerDie
 from studio.pipeline.request import EngineDescription, VoiceReference
 from studio.serve.application import create_application
 from studio.serve.service import ServiceOptions
+from studio.text.arriving import Fragment
 from studio.worker.client import WorkerClient
 from studio.worker.process import ENGINE, WorkerProcess
 from studio.worker.protocol import Event
@@ -111,7 +112,7 @@ class SpeechReplica:
         return self._description
 
     async def speak(self, sent: SentRequest) -> AsyncIterator[Event]:
-        async for event in self._replica.stream(sent, self._voice):
+        async for event in self._replica.stream(sent, self._voice, _fetch_text):
             yield event
 
     async def _voice(self, clip: SentFile) -> Path:
@@ -127,6 +128,13 @@ class SpeechReplica:
         await self._replica.close()
 
 
+async def _fetch_text(text_id: str, first: int) -> list[Fragment]:
+    """Return fragments of a sentence from the ingress, of which there is one."""
+    ingress = serve.get_deployment_handle(INGRESS, serve.get_replica_context().app_name)
+    fragments: list[Fragment] = await ingress.fragments.remote(text_id, first)
+    return fragments
+
+
 class SpeechIngress:
     """A deployment of Ray Serve with the HTTP service."""
 
@@ -134,6 +142,7 @@ class SpeechIngress:
         self._rules = options.access_rules()
         self._replicas = RayReplicas(replicas)
         backend = ClusterBackend(self._replicas, num_lines=options.num_lines)
+        self._texts = backend.texts
         service_options = ServiceOptions(
             options.model_folder(),
             options.voice,
@@ -148,6 +157,10 @@ class SpeechIngress:
     async def describe(self) -> EngineDescription:
         """Wait until a replica is ready, and return its description."""
         return await self._replicas.describe()
+
+    async def fragments(self, text_id: str, first: int) -> list[Fragment]:
+        """See ``ArrivingTexts.fragments``. Called by replicas."""
+        return await self._texts.fragments(text_id, first)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         return create_application(self._service, self._rules)

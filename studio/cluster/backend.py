@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -17,12 +19,14 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
 from studio.worker.protocol import Event
 from studio.worker.request_events import follow
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 _ANY_ID = 0
+_POLL_SECONDS = 0.02
 
 
 class Replicas(Protocol):
@@ -45,12 +49,37 @@ class Replicas(Protocol):
         """The number of replicas that have been lost during a request."""
 
 
+class ArrivingTexts:
+    """The sentences of this process that are still being written. Replicas fetch their fragments."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, ArrivingText] = {}
+
+    def add(self, text: ArrivingText) -> str:
+        """Return the id of ``text``."""
+        text_id = uuid.uuid4().hex
+        self._texts[text_id] = text
+        return text_id
+
+    def remove(self, text_id: str) -> None:
+        self._texts.pop(text_id, None)
+
+    async def fragments(self, text_id: str, first: int) -> list[Fragment]:
+        """Wait for fragments from number ``first`` on. Return an empty list if the sentence is not needed any more."""
+        while (text := self._texts.get(text_id)) is not None:
+            if found := text.fragments_from(first):
+                return found
+            await asyncio.sleep(_POLL_SECONDS)
+        return []
+
+
 class ClusterBackend:
     """Synthesizes in any replica of a cluster. ``num_lines`` is the total number of lines that they run at once."""
 
     def __init__(self, replicas: Replicas, *, num_lines: int) -> None:
         self._replicas = replicas
         self._num_lines = num_lines
+        self.texts = ArrivingTexts()
         self._num_lost_workers = 0  # in replicas that still run
 
     async def load(self) -> EngineDescription:
@@ -65,17 +94,22 @@ class ClusterBackend:
         self,
         request: SynthesisRequest,
         *,
+        text: ArrivingText | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
-        """Start a synthesis. ``in_batch`` has no effect: replicas have no interactive requests."""
+        """Start a synthesis. ``text`` is as in ``WorkerClient.synthesize``; ``in_batch`` has no effect: replicas have no interactive requests."""
         del in_batch
 
         async def sent() -> SentRequest:
             clip = await asyncio.to_thread(sent_clip, request.voice.clip, self._replicas.put)
-            return SentRequest(protocol.Synthesize(_ANY_ID, request), clip, reports_progress=_wants_progress(hooks))
+            command = protocol.Synthesize(_ANY_ID, request, text_arrives=text is not None)
+            return SentRequest(command, clip, reports_progress=_wants_progress(hooks), text_id=text_id)
 
-        return follow(self._events(sent()), hooks)
+        text_id = "" if text is None else self.texts.add(text)
+        handle = follow(self._events(sent()), hooks)
+        handle.when_over(partial(self.texts.remove, text_id))
+        return handle
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         async def sent() -> SentRequest:

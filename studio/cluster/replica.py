@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from studio.cluster.sent_requests import SentFile, SentRequest, received_file
 from studio.errors import StudioError
 from studio.pipeline.request import EngineDescription, VoiceReference, VoiceSummary
+from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import Event
@@ -21,6 +24,7 @@ from studio.worker.request_handle import Callbacks, RequestHandle
 _LONG_CLIP_SECONDS = 10.0
 _ANY_ID = 0
 
+TextFetcher = Callable[[str, int], Awaitable[list[Fragment]]]
 VoiceLoader = Callable[[SentFile], Awaitable[Path]]
 
 
@@ -51,13 +55,17 @@ class Replica:
         """Return the path of a file that was sent, after fetching it if necessary."""
         return await received_file(sent, Path(self._folder.name))
 
-    async def stream(self, sent: SentRequest, load_voice: VoiceLoader) -> AsyncIterator[Event]:
+    async def stream(self, sent: SentRequest, load_voice: VoiceLoader, fetch_text: TextFetcher) -> AsyncIterator[Event]:
         """Yield the events of a request. ``Failed`` is the last event of a request that fails.
 
-        ``load_voice`` returns the path of the clip of the voice. Ending the iteration cancels the request.
+        ``load_voice`` returns the path of the clip of the voice, and ``fetch_text`` the fragments of a sentence that is
+        still being written, from a number on. Ending the iteration cancels the request.
         """
-        source = None
+        source, arriving, fetching = None, None, None
         try:
+            if sent.text_id:
+                arriving = ArrivingText()
+                fetching = asyncio.create_task(_fetch(arriving, partial(fetch_text, sent.text_id)))
             clip = Path() if sent.clip is None else await load_voice(sent.clip)
             source = None if sent.source is None else await self.file(sent.source)
             match sent.command:
@@ -67,7 +75,8 @@ class Replica:
                     yield protocol.VoiceReady(_ANY_ID, await self._client.prepare_voice(replace(voice, clip=clip)))
                 case command:
                     started = request_events(
-                        lambda hooks: self._begin(command, clip, source, hooks), reports_progress=sent.reports_progress
+                        lambda hooks: self._begin(command, clip, source, arriving, hooks),
+                        reports_progress=sent.reports_progress,
                     )
                     async with contextlib.aclosing(started) as events:
                         async for event in events:
@@ -75,18 +84,31 @@ class Replica:
         except StudioError as error:
             yield protocol.Failed(_ANY_ID, error.to_record())
         finally:
+            if fetching is not None:
+                fetching.cancel()
             if source is not None:
                 source.unlink(missing_ok=True)
 
     def _begin(
-        self, command: protocol.Synthesize | protocol.Convert, clip: Path, source: Path | None, hooks: Callbacks
+        self,
+        command: protocol.Synthesize | protocol.Convert,
+        clip: Path,
+        source: Path | None,
+        text: ArrivingText | None,
+        hooks: Callbacks,
     ) -> RequestHandle:
         voice = replace(command.request.voice, clip=clip)
         if isinstance(command, protocol.Synthesize):
             request = replace(command.request, voice=voice)
-            return self._client.synthesize(request, hooks=hooks, in_batch=self._runs_batches)
+            return self._client.synthesize(request, text=text, hooks=hooks, in_batch=self._runs_batches)
         assert source is not None
         return self._client.convert(replace(command.request, voice=voice, source=source), hooks=hooks)
+
+
+async def _fetch(text: ArrivingText, fetch: Callable[[int], Awaitable[list[Fragment]]]) -> None:
+    while not text.is_complete and (fragments := await fetch(text.num_fragments)):
+        for fragment in fragments:
+            text.add(fragment)
 
 
 def voices_in_memory(description: EngineDescription, summary: VoiceSummary) -> int:

@@ -36,6 +36,7 @@ class SentRequest:
     clip: SentFile | None = None
     source: SentFile | None = None
     reports_progress: bool = False
+    text_id: str = ""  # of the sentence that is still being written, in ``ArrivingTexts``
 
 
 def sent_clip(path: Path, store: Store) -> SentFile:

@@ -63,7 +63,7 @@ class SpeechLMConfig:
     backbone: QwenConfig
     layout: SpeechTokenLayout
     sampling: SamplingOptions = SamplingOptions()
-    # Block sizes of interleaved generation, while text still arrives (specification E7).
+    # Block sizes of interleaved generation, while text still arrives (specification E7). 0: not trained for it.
     interleave_text_tokens: int = 5
     interleave_speech_tokens: int = 15
 

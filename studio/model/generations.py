@@ -212,7 +212,8 @@ def _qwen_lm(
 ) -> Callable[[ConfigSection, Callable[[], QwenConfig]], SpeechLMConfig]:
     def read(root: ConfigSection, read_backbone: Callable[[], QwenConfig]) -> SpeechLMConfig:
         section = root.section("llm")
-        text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=[5, 15])
+        # Models that were not trained in the interleaved mode lack the entry.
+        text_tokens, speech_tokens = section.integers("mix_ratio", length=2) if section.has("mix_ratio") else (0, 0)
         return SpeechLMConfig(
             backbone=read_backbone(),
             layout=layout(section.integer("speech_token_size", low=16, high=_MAX_TOKENS)),

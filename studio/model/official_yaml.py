@@ -125,6 +125,9 @@ class ConfigSection:
     def file_name(self) -> str:
         return self._document.file_name
 
+    def has(self, key: str) -> bool:
+        return key in self._values
+
     def class_name(self, key: str) -> str | None:
         """Return the class name in the tag of ``key``, such as ``CosyVoice3LM`` for ``llm``."""
         value = self._values.get(key)

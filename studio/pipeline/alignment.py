@@ -65,7 +65,7 @@ class AlignmentReader:
         """
         if trace is not None and trace.weights is not None and len(trace.weights) >= len(tokens):
             return trace.weights[: len(tokens)]
-        plain = _plain(speech_lm)
+        plain = plain_speech_lm(speech_lm)
         if plain is None or not tokens or not request.text_tokens:
             return None
         try:
@@ -110,7 +110,7 @@ def _stored_heads(path: Path) -> tuple[AttentionHead, ...] | None:
         return None
 
 
-def _plain(speech_lm: SpeechLM) -> TorchSpeechLM | None:
+def plain_speech_lm(speech_lm: SpeechLM) -> TorchSpeechLM | None:
     """Return the PyTorch model behind an engine, or None if it has none."""
     plain = getattr(speech_lm, "plain", None)
     model = plain() if callable(plain) else None

@@ -23,7 +23,7 @@ import torch
 
 from studio import paths
 from studio.model.checkpoint import Checkpoint, open_checkpoint
-from studio.model.config import Precision
+from studio.model.config import AnySpeechLMConfig, Precision, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import TorchSpeechLM
@@ -98,6 +98,10 @@ class DeferredSpeechLM:
                 self.sampling, self.engine = self._opened.sampling, self._opened.engine
                 self.max_concurrent_lines = self._opened.max_concurrent_lines
             return self._opened
+
+
+def _interleaves_text(config: AnySpeechLMConfig) -> bool:
+    return isinstance(config, SpeechLMConfig) and config.interleave_text_tokens > 0
 
 
 def load_synthesizer(
@@ -175,6 +179,7 @@ def load_synthesizer(
         max_concurrent_lines=speech_lm.max_concurrent_lines,
         voice_memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
         idle_cores=num_threads - line_threads,
+        interleaves_text=_interleaves_text(checkpoint.speech_lm),
     )
     store = PromptCache(
         paths.cache_folder() / "voices",

@@ -290,6 +290,7 @@ class EngineDescription:
     voice_memory_bytes: int = 0  # limit of the prompt states in memory; 0 if unknown
     is_provisional: bool = False  # other precisions, with other takes, are compared later
     idle_cores: int = 0  # cores that one line leaves idle, because the model is small
+    interleaves_text: bool = False  # the model can begin to speak a sentence before it is complete
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
-from studio.model.speech_lm.torch_lm import speech_token_limits
+from studio.model.speech_lm.interleave import generate_from_pieces
+from studio.model.speech_lm.torch_lm import MIN_SPEECH_PER_TEXT_TOKEN, speech_token_limits
 from studio.model.stages import SpeechTokenRequest
+from studio.pipeline.alignment import plain_speech_lm
 from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
@@ -20,6 +22,7 @@ from studio.pipeline.speech_stream import SentenceTask
 from studio.pipeline.stages import Stages
 from studio.pipeline.token_source import (
     UNLIMITED,
+    ArrivingFeed,
     Attempt,
     CheckedFeed,
     CountedTokens,
@@ -29,7 +32,7 @@ from studio.pipeline.token_source import (
 )
 from studio.text.prompt_form import LanguageTags
 from studio.text.respellings import Respellings
-from studio.text.segmentation import Pause, Sentence
+from studio.text.segmentation import ArrivingSentence, Pause, Sentence
 
 
 class SentenceOpener:
@@ -70,32 +73,79 @@ class SentenceOpener:
         for known in request.known_tokens:
             self._known.setdefault(known.spoken_text, deque()).append(known)
         self._checked: list[tuple[str, CheckedFeed]] = []
+        self._arriving: list[ArrivingFeed] = []
 
-    def open(self, index: int, item: Sentence | Pause) -> SentenceTask:
+    def open(self, index: int, item: Sentence | Pause | ArrivingSentence) -> SentenceTask:
         if isinstance(item, Pause):
             return SentenceTask(open_feed=None, pause_seconds=item.seconds)
+        if isinstance(item, ArrivingSentence):
+            return SentenceTask(partial(self._arriving_feed, index, item), is_arriving=True)
         tokenizer = self._stages.text_tokenizer
         tag = self._language_tags.before(item.spoken) if self.mode is Mode.CROSS_LINGUAL else ""
-        tokens = SpeechTokenRequest(
+        tokens = replace(
+            self._prompt_tokens(),
             text_tokens=item.text_tokens,
             prompt_text_tokens=(*self._prompt_text, *tokenizer.encode(tag, allow_special=True)),
-            prompt_speech_tokens=self._prompt_speech,
             min_tokens=fewest_tokens(item, self._request.forced_tokens, tokenizer.respellings),
-            max_tokens=self._request.forced_tokens,
-            speaker=self._speaker,
         )
         spoken_text = item.spoken.strip()
         if known := self._known.get(spoken_text):
             open_feed: Callable[[], SentenceFeed] = partial(self._known_feed, item, tokens, known.popleft())
         else:
             open_feed = partial(self._checked_feed, index, item, tokens)
-        return SentenceTask(open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
+        return SentenceTask(open_feed, num_text_tokens=len(item.text_tokens))
 
     @property
     def odd_lengths(self) -> tuple[LengthFinding, ...]:
         """The sentences of implausible length."""
-        found = ((text, feed.verdict) for text, feed in self._checked)
+        found = [(text, feed.verdict) for text, feed in self._checked]
+        found += [(feed.generation.spoken.strip(), feed.verdict) for feed in self._arriving]
         return tuple(LengthFinding(text, verdict) for text, verdict in found if verdict is not None)
+
+    def _prompt_tokens(self) -> SpeechTokenRequest:
+        """Return the request of a sentence without its text."""
+        return SpeechTokenRequest(
+            text_tokens=(),
+            prompt_text_tokens=self._prompt_text,
+            prompt_speech_tokens=self._prompt_speech,
+            max_tokens=self._request.forced_tokens,
+            speaker=self._speaker,
+        )
+
+    def _arriving_feed(self, index: int, item: ArrivingSentence) -> ArrivingFeed:
+        """Generate the tokens of a sentence while it is being written, in the interleaved mode."""
+        stages = self._stages
+        sampler = RepetitionAwareSampler(
+            self._request.sampling or stages.speech_lm.sampling, sentence_seed(self._request.seed, index)
+        )
+        plain = plain_speech_lm(stages.speech_lm)
+        assert plain is not None, "EngineDescription.interleaves_text"
+        tokens = self._prompt_tokens()
+        generated = generate_from_pieces(
+            plain,
+            tokens,
+            item.tokens(),
+            sampler,
+            num_instruction_tokens=stages.generation.text.num_instruction_tokens(
+                self._prompt_text, stages.text_tokenizer
+            ),
+            min_per_text_token=min_speech_per_text_token(stages.text_tokenizer.respellings),
+        )
+        counted = CountedTokens(generated, UNLIMITED)
+        silent = stages.generation.silent_tokens
+        source = self._make_source(filter_silent_tokens(counted, silent) if silent else iter(counted), self._control)
+
+        def describe() -> tuple[Generation, LengthLimits | None]:
+            sentence = item.sentence()
+            whole = replace(tokens, text_tokens=sentence.text_tokens)
+            limit = speech_token_limits(whole, len(sentence.text_tokens))[1]
+            generation = Generation(sentence.spoken, whole, sampler, None, counted.generated, limit)
+            return generation, self._limits_of(sentence) if self._limits_of is not None else None
+
+        feed = ArrivingFeed(source, item.close, describe)
+        self._control.when_cancelled(item.close)
+        self._arriving.append(feed)
+        return feed
 
     def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: KnownTokens) -> FixedTokens:
         """Return the tokens of a sentence that was spoken before. They ended without a limit."""
@@ -165,5 +215,12 @@ def fewest_tokens(sentence: Sentence, forced_tokens: int | None, respellings: Re
 
     If a model has respellings for all words, a text token is only a sound or two, and fast speech has fewer tokens.
     """
+    per_text_token = min_speech_per_text_token(respellings)
+    if forced_tokens is None and per_text_token != MIN_SPEECH_PER_TEXT_TOKEN:
+        return per_text_token * len(sentence.text_tokens)
+    return forced_tokens
+
+
+def min_speech_per_text_token(respellings: Respellings | None) -> int:
     has_all_words = respellings is not None and respellings.guesser is not None
-    return len(sentence.text_tokens) if forced_tokens is None and has_all_words else forced_tokens
+    return 1 if has_all_words else MIN_SPEECH_PER_TEXT_TOKEN

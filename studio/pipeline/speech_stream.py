@@ -40,6 +40,8 @@ _ROUNDING_SECONDS = 1e-6
 _NOTICEABLE_SECONDS = 0.25
 # Sentences are rarely shorter than this fraction of their predicted length.
 _SHORT = 0.5
+# Assumed remaining length of a sentence that is still being written.
+_ARRIVING_SECONDS = 5
 # Assumed remaining length of a sentence that is already longer than predicted.
 _OVERDUE_SECONDS = 1
 
@@ -56,8 +58,8 @@ class SentenceTask:
     """A sentence of a request, or a pause. The source of speech tokens is opened on first use."""
 
     open_feed: Callable[[], SentenceFeed] | None
-    num_text_tokens: int = 0
-    spoken_text: str = ""
+    num_text_tokens: int = 0  # 0 if they are unknown
+    is_arriving: bool = False  # the text is still being written
     pause_seconds: float = 0.0
     _is_length_recorded: bool = field(default=False, init=False)
 
@@ -129,6 +131,8 @@ class Forecast:
         made = len(part.feed.tokens) if part.is_open else 0
         if part.is_known:
             return made
+        if part.is_arriving:
+            return made + round(_ARRIVING_SECONDS * self.decoder.cost_model.token_rate)
         predicted = self.decoder.cost_model.tokens_for(part.num_text_tokens)
         factor = _SHORT if length is Length.SHORT else 1 + self.decoder.cost_model.length_margin(index)
         total = round(factor * predicted)
@@ -196,7 +200,6 @@ class SpeechStream:
             yield self._chunk(np.zeros(round(part.pause_seconds * self._sample_rate), np.float32), index)
             return
         utterance = Utterance(part.feed, self.voice, self.decoder, self.make_noise(index), self.clock, self.control)
-        self.spoken_text.append(part.spoken_text)
         schedule = self._schedule()
         chunks = self._streamed(utterance, part, schedule) if schedule else self._whole(utterance)
         if schedule and self.options.speed != 1.0:
@@ -214,6 +217,7 @@ class SpeechStream:
         finally:
             self._record_part(part)
         if (generation := part.feed.generation) is not None:
+            self.spoken_text.append(generation.spoken.strip())
             self.spoken_sentences.append(UtteredSentence(generation, started, self.audio_seconds))
 
     def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:
@@ -265,7 +269,8 @@ class SpeechStream:
             return
         self._report_start(start)
         # Lines of a batch wait for memory slots and are rarely played at once.
-        while must_wait and self.decoder.slots is None and self._run_ahead(part, forecast, rest):
+        can_run_ahead = self.decoder.slots is None and not part.is_arriving
+        while must_wait and can_run_ahead and self._run_ahead(part, forecast, rest):
             self._report_start(self._gapless_start(rest(self._known, Length.SAFE)))
 
     def _gapless_start(self, coming: list[PredictedChunk]) -> float:

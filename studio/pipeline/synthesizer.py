@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -53,7 +53,8 @@ from studio.pipeline.token_source import (
 )
 from studio.pipeline.utterance import DecoderStages
 from studio.pipeline.warm_up import warm_ups
-from studio.text.segmentation import prepare_text
+from studio.text.arriving import ArrivingText
+from studio.text.segmentation import ArrivingSentence, Pause, Sentence, prepare_text
 from studio.voices.clip_check import require_sound
 from studio.voices.prompt import VoicePrompt
 
@@ -182,8 +183,11 @@ class Synthesizer:
         *,
         control: RequestControl,
         in_batch: bool = False,
+        text: ArrivingText | None = None,
     ) -> Chunks:
         """Yield audio chunks in playback order. The generator returns the report.
+
+        ``text`` is the sentence to speak, if it is still being written; the text of ``request`` is empty then.
 
         ``in_batch`` says whether the request is one of at most ``EngineDescription.max_concurrent_lines`` concurrent
         requests, each in its own thread. Raise ``Cancelled`` and ``StudioError``.
@@ -192,14 +196,20 @@ class Synthesizer:
         known = tuple(each for each in request.known_tokens if self._are_speech_tokens(each.speech_tokens))
         request = replace(request, is_streaming=self._is_streamed(request), known_tokens=known)
         form, tokenizer = self.stages.generation.text, self.stages.text_tokenizer
-        items = prepare_text(
-            request.text,
-            form=form,
-            tokenizer=tokenizer,
-            normalize=not request.text_is_normalized,
-            language=request.language,
-            is_continued=request.first_index > 0,
-        )
+        normalize, language = not request.text_is_normalized, request.language
+        items: Sequence[Sentence | Pause | ArrivingSentence]
+        if text is not None:
+            sentence = ArrivingSentence(text, form=form, tokenizer=tokenizer, normalize=normalize, language=language)
+            items = [sentence]
+        else:
+            items = prepare_text(
+                request.text,
+                form=form,
+                tokenizer=tokenizer,
+                normalize=normalize,
+                language=language,
+                is_continued=request.first_index > 0,
+            )
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)

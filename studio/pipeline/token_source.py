@@ -203,6 +203,55 @@ class CountedTokens:
             close_source(self._tokens)
 
 
+class ArrivingFeed:
+    """The tokens of a sentence that is still being written, as a ``SentenceFeed``. They are generated only once.
+
+    ``describe`` returns the generation and the limits of the length, once the sentence is complete.
+    """
+
+    def __init__(
+        self,
+        source: TokenSource,
+        close_text: Callable[[], None],
+        describe: Callable[[], tuple[Generation, LengthLimits | None]],
+    ) -> None:
+        self._source = source
+        self._close_text = close_text
+        self._describe = describe
+
+    @property
+    def tokens(self) -> list[int]:
+        return self._source.tokens
+
+    @property
+    def is_finished(self) -> bool:
+        return self._source.is_finished
+
+    @property
+    def seconds(self) -> float:
+        return self._source.seconds
+
+    @property
+    def first_token_seconds(self) -> float:
+        return self._source.first_token_seconds
+
+    @property
+    def generation(self) -> Generation:
+        return self._describe()[0]
+
+    @property
+    def verdict(self) -> LengthVerdict | None:
+        generation, limits = self._describe()
+        return None if limits is None or not self.is_finished else limits.verdict(len(generation.tokens))
+
+    def wait_for(self, count: int) -> None:
+        self._source.wait_for(count)
+
+    def close(self) -> None:
+        self._close_text()  # the source may be waiting for it
+        self._source.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One generation of a sentence. ``generation`` includes tokens that are removed before the flow."""

@@ -16,7 +16,7 @@ from studio.model.torch_device import TimeMark, mark_time
 from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import ChunkSchedule, CostModel, FlowChunk
 from studio.pipeline.prompt_cache import VoiceState
-from studio.pipeline.token_source import UNLIMITED, TokenSource
+from studio.pipeline.token_source import UNLIMITED, ArrivingFeed, TokenSource
 
 # Interval of checks for cancellation while waiting for a memory slot.
 _POLL_SECONDS = 0.5
@@ -137,12 +137,16 @@ class Utterance:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Hold a memory slot of the batch, if any. To keep this short, wait for all tokens first."""
+        """Hold a memory slot of the batch, if any. To keep this short, wait for all tokens first.
+
+        A sentence that is still being written does not wait, because its client listens.
+        """
         slots = self.decoder.slots
         if slots is None:
             yield
             return
-        self.feed.wait_for(UNLIMITED)
+        if not isinstance(self.feed, ArrivingFeed):
+            self.feed.wait_for(UNLIMITED)
         while not slots.acquire(timeout=_POLL_SECONDS):
             self.control.raise_if_cancelled()
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from studio.remote.network_delays import NetworkDelays
 from studio.remote.resumable_request import Interrupted
 from studio.remote.server_worker import ServerWorker
 from studio.remote.voice_files import clip_sha256
+from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
 from studio.worker.protocol import Event
 
@@ -89,7 +91,8 @@ class RemoteWorker(ServerWorker):
     ) -> Event:
         """Stream a request, after sending its voice if the server does not have it."""
         sha256 = await asyncio.to_thread(clip_sha256, voice.clip)
-        stream = _EventStream(self._connect(), request_id, path, content(sha256), self._events.put)
+        text = self._texts.get(request_id)
+        stream = _EventStream(self._connect(), request_id, path, content(sha256), self._events.put, text=text)
         for _ in range(_MAX_UPLOADS):
             try:
                 return await stream.run()
@@ -109,7 +112,11 @@ class _EventStream:
         path: str,
         content: dict[str, Any],
         put: Callable[[Event], None],
+        *,
+        text: ArrivingText | None = None,
     ) -> None:
+        """``text`` is the sentence of the request, if it is still being written."""
+        self._text = text
         self._connection = connection
         self._request_id = request_id
         self._path = path
@@ -125,11 +132,16 @@ class _EventStream:
         return await self._line.run(self._attempt)
 
     async def _attempt(self) -> Event:
+        content, text_id = self._content, uuid.uuid4().hex
+        if self._text is not None:
+            content = content | {"json": content["json"] | {"text_id": text_id}}
         try:
-            async with self._connection.stream(self._path, **self._content) as answer:
+            async with self._connection.stream(self._path, **content) as answer:
                 if answer.headers.get("content-type", "") != wire.EVENTS_TYPE:
                     raise self._connection.unknown_answer()
-                return await self._last_event(answer)
+                if self._text is None:
+                    return await self._last_event(answer)
+                return await self._last_event_while_sending(answer, text_id, self._text)
         except httpx2.TransportError as error:
             failure = self._connection.unreachable(error)
             if untrusted_certificate(error) is not None:  # it stays so
@@ -137,6 +149,37 @@ class _EventStream:
             raise Interrupted(failure) from error
         except ValueError as error:  # of the reader
             raise self._connection.unknown_answer() from error
+
+    async def _last_event_while_sending(self, answer: httpx2.Response, text_id: str, text: ArrivingText) -> Event:
+        reading = asyncio.ensure_future(self._last_event(answer))
+        sending = asyncio.ensure_future(self._send_text(text_id, text))
+        try:
+            await asyncio.wait([reading, sending], return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done():
+                sending.result()  # raises the error that ended it
+            return await reading
+        finally:
+            for task in (reading, sending):
+                task.cancel()
+            await asyncio.wait([reading, sending])
+
+    async def _send_text(self, text_id: str, text: ArrivingText) -> None:
+        """Send the fragments of ``text`` as they arrive. Raise ``StudioError``, ``httpx2.TransportError``."""
+        fragments: asyncio.Queue[Fragment] = asyncio.Queue()
+        end = text.follow(fragments.put_nowait)
+        num_sent, is_complete = 0, False
+        try:
+            while not is_complete:
+                sent = [await fragments.get()]
+                while not fragments.empty():
+                    sent.append(fragments.get_nowait())
+                is_complete = sent[-1].is_last
+                written = [fragment.text for fragment in sent]
+                body = {"text_id": text_id, "first": num_sent, "fragments": written, "is_complete": is_complete}
+                await self._connection.json("POST", wire.TEXT_PATH, json=body)
+                num_sent += len(sent)
+        finally:
+            end()
 
     async def _last_event(self, answer: httpx2.Response) -> Event:
         reader = wire.EventReader(self._request_id)

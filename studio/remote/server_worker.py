@@ -19,6 +19,7 @@ from studio.errors import InternalError, StudioError
 from studio.messages import Message, message
 from studio.remote.address import ServerAddress
 from studio.remote.connection import Connection
+from studio.text.arriving import ArrivingText
 from studio.worker import protocol
 from studio.worker.protocol import Command, Event
 
@@ -35,6 +36,7 @@ class ServerWorker(ABC):
         self._thread = threading.Thread(target=self._run, name="remote-worker", daemon=True)
         self._connection: Connection | None = None
         self._tasks: dict[int, asyncio.Task[Event]] = {}
+        self._texts: dict[int, ArrivingText] = {}  # of requests whose text arrives
 
     @abstractmethod
     async def _answer(self, command: protocol.RequestCommand) -> Event:
@@ -100,6 +102,9 @@ class ServerWorker(ABC):
             case protocol.Cancel(request_id):
                 if task := self._tasks.get(request_id):
                     task.cancel()
+            case protocol.AddText(request_id, fragment):
+                if text := self._texts.get(request_id):
+                    text.add(fragment)
             # The other computer chooses its engines.
             case protocol.WatchEngines():
                 pass
@@ -111,12 +116,15 @@ class ServerWorker(ABC):
                 self._start(command)
 
     def _start(self, command: protocol.RequestCommand) -> None:
+        if isinstance(command, protocol.Synthesize) and command.text_arrives:
+            self._texts[command.request_id] = ArrivingText()
         task = self._tasks[command.request_id] = self._loop.create_task(self._answer(command))
         task.add_done_callback(partial(self._end, command.request_id))
 
     def _end(self, request_id: int, task: asyncio.Task[Event]) -> None:
         """Send the last event of a request, also of one that was cancelled before its task began to run."""
         del self._tasks[request_id]
+        self._texts.pop(request_id, None)
         if task.cancelled():
             self._events.put(protocol.Cancelled(request_id))
             return

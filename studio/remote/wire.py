@@ -25,6 +25,8 @@ from studio.worker.protocol import Event
 API_VERSION = 1
 ENGINE_PATH = "/v1/engine"
 SPEECH_PATH = "/v1/engine/speech"
+TEXT_PATH = "/v1/engine/text"
+OLD_TEXTS_PATH = "/v1/engine/texts"  # of an earlier version
 CONVERSION_PATH = "/v1/engine/conversions"
 PREPARATION_PATH = "/v1/engine/preparations"
 SPELLING_PATH = "/v1/engine/spellings"

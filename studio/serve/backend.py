@@ -27,6 +27,7 @@ from studio.pipeline.request import (
 )
 from studio.remote.resumable_request import Interrupted, ResumableRequest
 from studio.serve.fair_queue import FairQueue
+from studio.text.arriving import ArrivingText
 from studio.text.segmentation import TextPart
 from studio.worker.arriving_text import ContinuedSpeech
 from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
@@ -36,6 +37,9 @@ _RETRY_SECONDS = (0.0, 0.0)
 # Time in which the forecast follows the first chunk. The first request of a worker has none.
 _FORECAST_SECONDS = 0.05
 _MAX_BACKLOG_BYTES = 8 << 20
+# A sentence whose text and audio pause for this long gives up its slot if another client waits.
+_PAUSE_SECONDS = 1.0
+_POLL_SECONDS = 0.2
 
 
 class SpeechBackend(Protocol):
@@ -49,6 +53,7 @@ class SpeechBackend(Protocol):
         self,
         request: SynthesisRequest,
         *,
+        text: ArrivingText | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle: ...
@@ -144,6 +149,12 @@ class Backlog:
 
 
 Begin = Callable[[SpeechBackend], RequestHandle]
+# Of a request, with its sentence if that is still being written.
+BeginPart = Callable[[SynthesisRequest, ArrivingText | None], Begin]
+
+
+class _TextPaused(Exception):
+    """A sentence gave up its slot before its text was complete."""
 
 
 class ServedSpeech:
@@ -167,6 +178,7 @@ class ServedSpeech:
         self.report: SynthesisReport | None = None
         self.hooks = Callbacks(on_start_time=self._on_start_time)  # for the request of the worker
         self._has_forecast = asyncio.Event()
+        self._last_chunk = 0.0
         self._num_sentences = 0  # and pauses, of the whole text
         self._backend = backend
         self._queue = queue
@@ -241,15 +253,45 @@ class ServedSpeech:
             finally:
                 self._queue.forget_yielding(self)
 
-    async def speak_text(
-        self, request: SynthesisRequest, begin: Callable[[SynthesisRequest], Begin]
-    ) -> SynthesisReport:
+    async def speak_arriving(self, text: ArrivingText, begin: Begin, *, is_continued: bool = False) -> SynthesisReport:
+        """Speak a sentence that is still being written. ``begin`` reads ``text`` from its start.
+
+        If the text pauses and another client waits, the slot is given up. The sentence then starts again once it is
+        complete, and the samples that have been delivered are skipped.
+        """
+        request = ResumableRequest(_RETRY_SECONDS, self._on_restart, compares=False)
+        while True:
+            try:
+                async with self._queue.slot(self._client, is_continued=is_continued):
+                    if self.times.waited is None:
+                        self.times.waited = self.times.now()
+                    return await request.run(partial(self._attempt_arriving, request, begin, text))
+            except _TextPaused:
+                is_continued = True
+                while not text.is_complete:
+                    await asyncio.sleep(_POLL_SECONDS)
+            finally:
+                self._queue.forget_yielding(self)
+
+    async def _attempt_arriving(self, request: ResumableRequest, begin: Begin, text: ArrivingText) -> SynthesisReport:
+        speaking = asyncio.ensure_future(self._attempt(request, begin, yields=False))
+        try:
+            while not (await asyncio.wait([speaking], timeout=_POLL_SECONDS))[0]:
+                is_idle = min(text.idle_seconds, time.perf_counter() - self._last_chunk) > _PAUSE_SECONDS
+                if is_idle and not text.is_complete and self._queue.wants_slot(self):
+                    raise _TextPaused
+            return speaking.result()
+        finally:
+            speaking.cancel()
+            await asyncio.wait([speaking])
+
+    async def speak_text(self, request: SynthesisRequest, begin: BeginPart) -> SynthesisReport:
         """Speak a text that is complete, in as many requests as it takes if it has to give up its slot."""
         speech = ContinuedSpeech(request)
         while True:
             rest = speech.rest_of_text()
             is_continued = rest.first_index + rest.num_skipped > 0
-            speech.add(await self.run(begin(rest), is_continued=is_continued, yields=True))
+            speech.add(await self.run(begin(rest, None), is_continued=is_continued, yields=True))
             assert speech.report is not None
             if request.first_index + speech.report.num_items >= self._num_sentences:
                 return speech.report
@@ -258,7 +300,7 @@ class ServedSpeech:
         self,
         request: SynthesisRequest,
         parts: AsyncIterable[TextPart | TextMark],
-        begin: Callable[[SynthesisRequest], Begin],
+        begin: BeginPart,
     ) -> SynthesisReport:
         """Speak each part of a text as it arrives. A slot is held only while one is spoken. Raise ``StudioError``."""
         speech = ContinuedSpeech(request)
@@ -269,9 +311,15 @@ class ServedSpeech:
                 continue
             if not self.times.has_text:
                 self.times = SpeechTimes()
-            report = await self.speak_text(speech.request_for(part), begin)
+            following = speech.request_for(part)
+            if part.arriving is None:
+                report = await self.speak_text(following, begin)
+            else:
+                report = await self.speak_arriving(
+                    part.arriving, begin(following, part.arriving), is_continued=speech.report is not None
+                )
             speech.add(report)
-            self._events.put(SpokenPart(part.text, report))
+            self._events.put(SpokenPart(part.written, report))
         assert speech.report is not None
         return speech.report
 
@@ -286,6 +334,7 @@ class ServedSpeech:
         try:
             async with begin(self._backend) as handle:
                 async for chunk in handle:
+                    self._last_chunk = time.perf_counter()
                     self._num_sentences = chunk.num_sentences
                     if yields and self._queue.wants_slot(self):
                         handle.stop_early()

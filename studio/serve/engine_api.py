@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from fastapi import Path as PathPart
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 import studio
+from studio.errors import BadRequest
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import ConversionRequest, KnownTokens, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote import wire
@@ -29,6 +31,7 @@ from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
 from studio.serve.schemas import MAX_INPUT, LanguageTag, Name, Seed, Speed
 from studio.serve.service import SpeechService
+from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
 from studio.worker.request_handle import Callbacks, StartTime
 
@@ -79,12 +82,23 @@ class EngineSpeechBody(BaseModel):
     quality: Quality = Quality.EXACT
     first_index: int = Field(0, ge=0, le=_MAX_SENTENCES)
     known_tokens: list[KnownTokensBody] = Field([], max_length=_MAX_SENTENCES)
+    # If the text is a sentence that is still being written, an id of the client for it; ``text`` is empty then.
+    text_id: str | None = Field(None, min_length=16, max_length=64)
 
     def request(self, voice: VoiceReference) -> SynthesisRequest:
-        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
+        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "text_id"}
         sampling = None if self.sampling is None else SamplingOptions(**self.sampling.model_dump())
         known = tuple(KnownTokens(known.spoken_text, tuple(known.speech_tokens)) for known in self.known_tokens)
         return SynthesisRequest(**values | {"voice": voice, "sampling": sampling, "known_tokens": known})
+
+
+class FragmentsBody(BaseModel):
+    """Fragments of a sentence that is still being written, of which ``first`` is the number of earlier ones."""
+
+    text_id: str = Field(max_length=64)
+    first: int = Field(ge=0)
+    fragments: list[str] = Field(max_length=MAX_INPUT)
+    is_complete: bool = False
 
 
 class EngineConversionBody(BaseModel):
@@ -108,11 +122,15 @@ class EngineApi:
     def __init__(self, service: SpeechService) -> None:
         self._service = service
         self._voices = ReceivedVoices()
+        self._texts: dict[str, ArrivingText] = {}  # by their ids
 
     def add_to(self, app: FastAPI) -> None:
         app.add_api_route(wire.ENGINE_PATH, self.engine, methods=["GET"])
         app.add_api_route(wire.VOICES_PATH + "/{sha256}", self.add_voice, methods=["POST"], status_code=204)
         app.add_api_route(wire.SPEECH_PATH, self.speech, methods=["POST"], response_class=Response)
+        app.add_api_route(wire.OLD_TEXTS_PATH + "/{rest:path}", self.refuse_old_client, methods=["POST"])
+        app.add_api_route(wire.OLD_TEXTS_PATH, self.refuse_old_client, methods=["POST"])
+        app.add_api_route(wire.TEXT_PATH, self.add_text, methods=["POST"], status_code=204)
         app.add_api_route(wire.CONVERSION_PATH, self.conversion, methods=["POST"], response_class=Response)
         app.add_api_route(wire.PREPARATION_PATH, self.preparation, methods=["POST"], response_class=Response)
         app.add_api_route(wire.SPELLING_PATH, self.spelling, methods=["POST"])
@@ -140,7 +158,33 @@ class EngineApi:
         """Speak a text; the answer is a stream of events."""
         synthesis = body.request(await self._reference(body.voice))
         hooks = _StreamHooks()
+        if body.text_id is not None:
+            text = self._texts[body.text_id] = ArrivingText()
+            speech = self._service.speak_arriving(synthesis, client_key(request), text, hooks.callbacks)
+            answer = self._stream(speech, hooks)
+            answer.when_over = partial(self._texts.pop, body.text_id, None)
+            return answer
         return self._stream(self._service.speak(synthesis, client_key(request), hooks.callbacks), hooks)
+
+    async def refuse_old_client(self) -> None:
+        raise BadRequest(
+            "This version of the program cannot send text as it arrives to this service.",
+            remedy="Update the program on the computer that sends it, or send the whole text.",
+        )
+
+    async def add_text(self, body: FragmentsBody) -> None:
+        """Continue a sentence that is still being written. Repeated fragments and unknown sentences are ignored."""
+        text = self._texts.get(body.text_id)
+        if text is None:
+            return
+        if body.first > text.num_fragments:
+            raise BadRequest("Fragments of the text are missing.")
+        if len(text.written) + sum(map(len, body.fragments)) > MAX_INPUT:
+            raise BadRequest("The text is longer than {number} characters.", remedy="Split it.", number=MAX_INPUT)
+        last = len(body.fragments) - 1
+        for index in range(text.num_fragments - body.first, len(body.fragments)):
+            written = body.fragments[index].encode("utf-8", "ignore").decode()  # without lone surrogates
+            text.add(Fragment(written, is_last=body.is_complete and index == last))
 
     async def conversion(
         self, request: Request, file: Annotated[UploadFile, File()], options: Annotated[str, Form(max_length=10_000)]

@@ -175,7 +175,7 @@ class _LiveSpeech:
         self._connection = connection
         self._service = connection.service
         self._start = start
-        self._text = IncrementalText()
+        self._text = IncrementalText(interleaves=connection.service.interleaves_text)
         self._num_characters = 0
         self._parts: asyncio.Queue[TextPart | TextMark] = asyncio.Queue()
         self._failure: StudioError | None = None
@@ -220,7 +220,7 @@ class _LiveSpeech:
             if part is TextMark.END:
                 return
             if isinstance(part, TextPart):
-                self._service.require_language(self._start, part.text)
+                self._service.require_language(self._start, part.written)
             yield part
 
     async def _run(self) -> None:

@@ -42,6 +42,7 @@ from studio.serve.schemas import SpeechOptionsBody, VoiceId
 from studio.serve.voice_names import OPENAI_VOICES
 from studio.serve.word_times import RequestedWords, WordAligner, open_aligning_checks
 from studio.take_checks.service import TakeCheckService
+from studio.text.arriving import ArrivingText
 from studio.text.segmentation import TextPart
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import Voice, VoiceLibrary
@@ -94,6 +95,11 @@ class SpeechService:
         generation, _ = detect_generation(options.model_folder)
         self._generation = generation.name
         self.styles: Styles = load_styles(generation.name, options.model_folder)
+
+    @property
+    def interleaves_text(self) -> bool:
+        """Whether a sentence can begin before it is complete."""
+        return self.description is not None and self.description.interleaves_text
 
     @property
     def model_name(self) -> str:
@@ -169,6 +175,17 @@ class SpeechService:
 
         return self._serve(client, speak, request.voice, len(request.text))
 
+    def speak_arriving(
+        self, request: SynthesisRequest, client: str, text: ArrivingText, hooks: Callbacks
+    ) -> ServedSpeech:
+        """Start a request for ``client``, of whose text a sentence is still being written. Raise ``TooManyRequests``."""
+
+        def speak(speech: ServedSpeech) -> Awaitable[SynthesisReport]:
+            is_continued = request.first_index > 0
+            return speech.speak_arriving(text, self._synthesis(request, text, hooks), is_continued=is_continued)
+
+        return self._serve(client, speak, request.voice)
+
     def speak_parts(
         self, request: SynthesisRequest, client: str, parts: AsyncIterable[TextPart | TextMark]
     ) -> ServedSpeech:
@@ -230,8 +247,8 @@ class SpeechService:
         """Return all metrics in Prometheus' text format."""
         return self.metrics.text(await self._backend.num_lost_workers())
 
-    def _synthesis(self, request: SynthesisRequest, hooks: Callbacks | None = None) -> Begin:
-        return lambda backend: backend.synthesize(request, hooks=hooks, in_batch=self._num_slots > 1)
+    def _synthesis(self, request: SynthesisRequest, text: ArrivingText | None, hooks: Callbacks | None = None) -> Begin:
+        return lambda backend: backend.synthesize(request, text=text, hooks=hooks, in_batch=self._num_slots > 1)
 
     def _serve(
         self,

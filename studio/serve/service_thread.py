@@ -26,6 +26,7 @@ from studio.pipeline.request import (
 from studio.serve.backend import SpeechBackend
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
+from studio.text.arriving import ArrivingText
 from studio.voices.library import VoiceLibrary
 from studio.worker.request_events import follow, request_events
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -142,7 +143,8 @@ class _ForeignBackend:
         self._loop = loop
 
     async def load(self) -> EngineDescription:
-        return await self._call(lambda backend: backend.load())
+        """Return the description. Sentences are spoken when they are complete, so that no line of the window waits."""
+        return replace(await self._call(lambda backend: backend.load()), interleaves_text=False)
 
     async def num_lost_workers(self) -> int:
         return await self._call(lambda backend: backend.num_lost_workers())
@@ -151,6 +153,7 @@ class _ForeignBackend:
         self,
         request: SynthesisRequest,
         *,
+        text: ArrivingText | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
@@ -158,7 +161,7 @@ class _ForeignBackend:
         del in_batch
 
         def begin(foreign: Callbacks) -> RequestHandle:
-            return self._backend().synthesize(request, hooks=foreign, in_batch=True)
+            return self._backend().synthesize(request, text=text, hooks=foreign, in_batch=True)
 
         return follow(request_events(begin, loop=self._loop), hooks)
 

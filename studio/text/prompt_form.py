@@ -55,6 +55,11 @@ class PromptForm:
             plain = plain.removeprefix(self.preamble).strip()
         return self._encode_with_end(" ".join(part for part in (self.preamble, plain) if part), tokenizer)
 
+    def num_instruction_tokens(self, prompt: tuple[int, ...], tokenizer: Encoder) -> int:
+        """Return the number of tokens of ``prompt`` up to the end-of-prompt token, in generations with a preamble."""
+        end = tokenizer.special_ids.get(END_OF_PROMPT)
+        return prompt.index(end) + 1 if self.preamble and end in prompt else 0
+
     def _encode_with_end(self, text: str, tokenizer: Encoder) -> tuple[int, ...]:
         end = tokenizer.special_ids.get(END_OF_PROMPT)
         if end is None:  # CosyVoice-300M was trained with the letters of the mark

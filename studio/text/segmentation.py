@@ -15,24 +15,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import regex
+
 from studio.errors import NothingToSpeak, TextTooLong
+from studio.text.arriving import ArrivingText, Fragment
 from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, language_of_emoji, language_of_line, parse_language
 from studio.text.prompt_form import PromptForm
 from studio.text.rules import Step
 from studio.text.split import (
+    MAX_PENDING_CHARACTERS,
     IncrementalSplitter,
     Layout,
     Paragraph,
     ParagraphEnd,
     blocks,
     cut_points,
+    fragment_ends,
     split_near_middle,
 )
 from studio.text.spoken import Encoder, Spoken, finish, fold, join, length, shown, speak, text_tokens, trim
-from studio.text.tags import COSYVOICE3_TAGS, TagSet
+from studio.text.tags import COSYVOICE3_TAGS, MarkKind, TagSet
 
 MAX_CHARACTERS = 1_000_000
+_BRACKETS = (("[", "]"), ("(", ")"), ("<", ">"), ("{", "}"))
+_EMPHASIS = "*_`~|"
+# A word with the white space after it, or a character of a script without spaces.
+_UNIT_END = regex.compile(r"(?<=\s)(?=\S)|(?<=[\p{Han}\p{Hiragana}\p{Katakana}\u3001\u3002\uff01-\uff60])(?=\S)")
 
 # Specification B2, in characters (Chinese) or text tokens (others).
 _FULL_LENGTH = 80
@@ -96,27 +105,82 @@ class TextPart:
 
     text: str
     language: str = ""
+    arriving: ArrivingText | None = None  # the sentence, if it is returned before it is complete; ``text`` is empty
+
+    @property
+    def written(self) -> str:
+        return self.text if self.arriving is None else self.arriving.written
 
 
 class IncrementalText:
     """Divides text that arrives in pieces into parts, each as soon as it is complete. See :class:`IncrementalSplitter`.
 
-    The first part contains a sentence; later ones may consist of pauses.
+    The first part contains a sentence; later ones may consist of pauses. With ``interleaves``, for models that begin to
+    speak a sentence before it is complete, a part is returned at its first fragment. The parts and fragments are then
+    those of the text, however it is divided into pieces.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, interleaves: bool = False) -> None:
         self._splitter = IncrementalSplitter(COSYVOICE3_TAGS)
         self._held = ""  # text without a sentence or a pause, which belongs to the next part
         self._language = Language.ENGLISH
         self._is_spoken = False
+        self._interleaves = interleaves
+        self._word = ""  # that is not complete
+        self._arriving: ArrivingText | None = None  # the part that has begun
+        self._num_taken = 0  # the characters of its text that have been added
 
     def feed(self, piece: str) -> list[TextPart]:
-        """Add ``piece`` and return the parts that are complete."""
-        return self._parts(self._splitter.feed(piece))
+        """Add ``piece`` and return the parts that are complete, or have begun."""
+        if not self._interleaves:
+            return self._parts(self._splitter.feed(piece))
+        *units, self._word = _UNIT_END.split(self._word + piece)
+        return [part for unit in units for part in self._add_unit(unit)]
 
     def flush(self) -> list[TextPart]:
         """Return the text that has arrived as complete. More may follow."""
-        return self._parts(self._splitter.finish())
+        word, self._word = self._word, ""
+        begun = self._add_unit(word) if word else []
+        return [*begun, *self._parts(self._splitter.finish() or ([""] if self._arriving else []))]
+
+    def _add_unit(self, unit: str) -> list[TextPart]:
+        return [*self._parts(self._splitter.feed(unit)), *self._begun()]
+
+    def _begun(self) -> list[TextPart]:
+        """Add the fragments of the pending text that are complete. Return the part if it begins with them."""
+        written = self._held + self._splitter.pending
+        source = _Source.of(written, COSYVOICE3_TAGS)
+        pause = next((mark.start for mark in source.layout.marks if mark.kind is MarkKind.PAUSE), None)
+        if pause is not None and self._arriving is None:
+            return []
+        parts = []
+        for end in fragment_ends(source.layout):
+            at = source.origins[end]
+            if at <= self._num_taken or (pause is not None and end > pause) or not _is_balanced(written[:at]):
+                continue
+            if self._arriving is None:
+                self._arriving = ArrivingText()
+                self._splitter.is_begun = self._is_spoken = True
+                parts.append(TextPart("", arriving=self._arriving))
+            self._arriving.add(Fragment(written[self._num_taken : at]))
+            self._num_taken = at
+            if at > MAX_PENDING_CHARACTERS:
+                pause = end
+                break
+        if self._arriving is not None and pause is not None:
+            at = source.origins[pause]
+            self._splitter.take(at - len(self._held))
+            self._complete(written[:at])
+            return [*parts, *self._begun()]
+        return parts
+
+    def _complete(self, written: str) -> None:
+        """End the part that has begun, of which ``written`` is the whole text."""
+        assert self._arriving is not None
+        self._arriving.add(Fragment(written[self._num_taken :], is_last=True))
+        layout = _Source.of(written, COSYVOICE3_TAGS).layout
+        self._language = detect_language(layout.masked, self._language)
+        self._arriving, self._num_taken, self._held, self._splitter.is_begun = None, 0, "", False
 
     def finish(self) -> list[TextPart]:
         """Return the remaining text. Raise ``NothingToSpeak`` if no part contains a sentence."""
@@ -129,6 +193,9 @@ class IncrementalText:
         parts = []
         for text in texts:
             self._held += text
+            if self._arriving is not None:
+                self._complete(self._held)
+                continue
             layout = _Source.of(self._held, COSYVOICE3_TAGS).layout
             has_sentence = layout.is_speakable(0, len(layout.text))
             has_pause = any(block.pause_seconds is not None for block in blocks(layout))
@@ -144,6 +211,12 @@ class IncrementalText:
         self._language = detect_language(layout.masked, self._language)
         self._held, self._is_spoken = "", True
         return part
+
+
+def _is_balanced(text: str) -> bool:
+    """Return whether no bracket or mark of emphasis in ``text`` is open."""
+    pairs = all(text.count(opening) == text.count(closing) for opening, closing in _BRACKETS)
+    return pairs and not any(text.count(mark) % 2 for mark in _EMPHASIS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +242,59 @@ class _Source:
 
 def _nothing_to_speak() -> NothingToSpeak:
     return NothingToSpeak("There is nothing to speak in this text.", remedy="Write at least one word or number.")
+
+
+class ArrivingSentence:
+    """Spoken form and text tokens of a sentence that is spoken while it is being written.
+
+    Each fragment is read like a clause: in its own words, in the language of the text before it.
+    """
+
+    def __init__(
+        self, text: ArrivingText, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True, language: str = ""
+    ) -> None:
+        self._text = text
+        self._form = form
+        self._tokenizer = tokenizer
+        self._is_normalized = not normalize
+        self._tag = language
+        self.spoken = ""
+        self.text_tokens: list[int] = []  # so far
+        self.language = Language.ENGLISH
+
+    def tokens(self) -> Iterator[int]:
+        """Yield the text tokens, waiting for the text."""
+        reading = parse_language(self._tag)
+        masked = ""
+        for fragment in self._text:
+            layout = _Source.of(fragment.text, self._form.tags, self._tag).layout
+            masked += layout.masked
+            self.language = reading.language or language_of_line(masked, detect_language(masked))
+            spoken = speak(
+                layout,
+                0,
+                len(layout.text),
+                self.language,
+                is_normalized=self._is_normalized,
+                day_first=reading.day_first,
+            )
+            if not self.text_tokens:
+                spoken = trim(spoken)
+            if fragment.is_last and not self._is_normalized:
+                spoken = finish(spoken, self.language, ParagraphEnd.PARAGRAPH)
+            spoken = fold(spoken, self._tokenizer)
+            self.spoken += shown(spoken)
+            tokens = text_tokens(spoken, self._tokenizer)
+            self.text_tokens += tokens
+            yield from tokens
+
+    def sentence(self) -> Sentence:
+        """Return the sentence, once all tokens have been read."""
+        return Sentence(self._text.written, self.spoken, tuple(self.text_tokens), self.language)
+
+    def close(self) -> None:
+        """End the wait for more text."""
+        self._text.close()
 
 
 @dataclass(frozen=True, slots=True)

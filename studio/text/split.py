@@ -270,8 +270,32 @@ def _nearest(offsets: list[int], target: float) -> int | None:
     return min(offsets[max(0, index - 1) : index + 1], key=lambda offset: abs(offset - target))
 
 
+# Words that are read alike in every context, as long as their neighbours are such words.
+_WORD = regex.compile(r"\S+")
+_PLAIN_WORD = regex.compile(r"(?!\p{Lu}{2})[\p{L}\p{M}'’]*[\p{Latin}\p{Cyrillic}\p{Greek}][\p{L}\p{M}'’]*,?")
+_PLAIN_GAP = regex.compile(r"[ \t]+")
+_CHINESE_CLAUSE = regex.compile(r"(?<=\p{Han}{4}[，、；：])(?=\p{Han}{2})")
+
+
+def fragment_ends(layout: Layout) -> list[int]:
+    """Return offsets at which a sentence that is still being written can be cut without changing its reading.
+
+    They are between the second and third of four plain words, of which another word follows, and after clauses in
+    Chinese. More text adds offsets but does not remove any.
+    """
+    words = list(_WORD.finditer(layout.masked))
+    is_plain = [
+        _PLAIN_WORD.fullmatch(word.group()) is not None
+        and _PLAIN_GAP.fullmatch(layout.masked, word.end(), following.start()) is not None
+        for word, following in pairwise(words)
+    ]
+    ends = [words[index + 1].end() for index in range(len(is_plain) - 3) if all(is_plain[index : index + 4])]
+    ends += [match.start() for match in _CHINESE_CLAUSE.finditer(layout.masked)]
+    return sorted(end for end in ends if not (layout.is_within_span(end) or layout.is_within_open_span(end)))
+
+
 # Longer text without an end mark is cut at a comma, to limit the delay.
-_MAX_PENDING_CHARACTERS = 240
+MAX_PENDING_CHARACTERS = 240
 _SHORT_CHARACTERS = 20
 _WRAPPED_LINE_CHARACTERS = 50
 
@@ -294,6 +318,17 @@ class IncrementalSplitter:
     def __init__(self, tags: TagSet) -> None:
         self._tags = tags
         self._pending = ""
+        self.is_begun = False  # whether a sentence of the pending text is being spoken, so that it is not cut
+
+    @property
+    def pending(self) -> str:
+        """The text of incomplete sentences."""
+        return self._pending
+
+    def take(self, length: int) -> str:
+        """Remove and return the first characters of the pending text."""
+        taken, self._pending = self._pending[:length], self._pending[length:]
+        return taken
 
     def feed(self, piece: str) -> list[str]:
         """Add ``piece`` and return the sentences that are complete."""
@@ -339,7 +374,7 @@ class IncrementalSplitter:
             sentences[-1] += line[start:]
         elif is_whole_line:
             sentences.append(line[start:])
-        elif len(line) - start > _MAX_PENDING_CHARACTERS:
+        elif len(line) - start > MAX_PENDING_CHARACTERS and not self.is_begun:
             end = start + split_near_middle(layout.masked[start:])
             if not _is_within(markup, end):
                 sentences.append(line[start:end])

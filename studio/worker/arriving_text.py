@@ -6,11 +6,14 @@ service, and every kind of worker speaks it alike.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, joined_report
+from studio.text.arriving import ArrivingText
 from studio.text.segmentation import IncrementalText, TextPart
 from studio.worker import protocol
 from studio.worker.protocol import Event
@@ -18,6 +21,8 @@ from studio.worker.request_events import request_events
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 _ANY_ID = 0
+# Starts the request of a part, with its sentence if that is still being written.
+Begin = Callable[[SynthesisRequest, ArrivingText | None, Callbacks], RequestHandle]
 
 
 class ContinuedSpeech:
@@ -49,25 +54,41 @@ class ContinuedSpeech:
         self.report = report if self.report is None else joined_report(self.report, report)
 
 
-async def text_parts(pieces: AsyncIterable[str]) -> AsyncIterator[TextPart]:
-    """Yield the parts of a text as they are complete. Raise ``NothingToSpeak``."""
-    text = IncrementalText()
-    async for piece in pieces:
-        for part in text.feed(piece):
+async def text_parts(pieces: AsyncIterable[str], *, interleaves: bool = False) -> AsyncGenerator[TextPart, None]:
+    """Yield the parts of a text as they are complete, or have begun. Raise ``NothingToSpeak``."""
+    text = IncrementalText(interleaves=interleaves)
+    parts: asyncio.Queue[TextPart | None] = asyncio.Queue()
+
+    async def read() -> None:
+        try:
+            async for piece in pieces:
+                _put_all(parts, text.feed(piece))
+            _put_all(parts, text.finish())
+        finally:
+            parts.put_nowait(None)
+
+    reading = asyncio.create_task(read())  # a part that has begun goes on while it is spoken
+    try:
+        while (part := await parts.get()) is not None:
             yield part
-    for part in text.finish():
-        yield part
+        await reading
+    finally:
+        reading.cancel()
+
+
+def _put_all(queue: asyncio.Queue[TextPart | None], parts: Iterable[TextPart]) -> None:
+    for part in parts:
+        queue.put_nowait(part)
 
 
 async def speech_events(
-    request: SynthesisRequest,
-    pieces: AsyncIterable[str],
-    begin: Callable[[SynthesisRequest, Callbacks], RequestHandle],
+    request: SynthesisRequest, parts: AsyncIterable[TextPart], begin: Begin
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of a request whose text arrives in ``pieces``. ``begin`` starts the request of a part."""
+    """Yield the events of a request whose text arrives in ``parts``. ``begin`` starts the request of a part."""
     speech = ContinuedSpeech(request)
-    async for part in text_parts(pieces):
-        async with contextlib.aclosing(_part_events(speech.request_for(part), begin)) as events:
+    async for part in parts:
+        started = request_events(partial(begin, speech.request_for(part), part.arriving))
+        async with contextlib.aclosing(started) as events:
             async for event in events:
                 match event:
                     case protocol.Finished(report=report):
@@ -81,9 +102,3 @@ async def speech_events(
                         yield event
     assert speech.report is not None
     yield protocol.Finished(_ANY_ID, speech.report)
-
-
-def _part_events(
-    request: SynthesisRequest, begin: Callable[[SynthesisRequest, Callbacks], RequestHandle]
-) -> AsyncGenerator[Event, None]:
-    return request_events(lambda hooks: begin(request, hooks))

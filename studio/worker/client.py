@@ -30,8 +30,9 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
-from studio.worker.arriving_text import speech_events
+from studio.worker.arriving_text import speech_events, text_parts
 from studio.worker.process import Worker, WorkerConnection, WorkerProcess
 from studio.worker.protocol import Command, Event, RequestCommand
 from studio.worker.request_events import follow
@@ -118,6 +119,7 @@ class WorkerClient:
         request: SynthesisRequest,
         *,
         pieces: AsyncIterable[str] | None = None,
+        text: ArrivingText | None = None,
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
@@ -127,13 +129,16 @@ class WorkerClient:
             request: the text and the voice.
             pieces: the text, if it arrives in pieces; the text of ``request`` is empty then. ``on_audio`` is then
                 called on the loop.
+            text: the sentence to speak, if it is still being written; the text of ``request`` is empty then. Only for
+                models with ``EngineDescription.interleaves_text``.
             hooks: functions that are called while the request runs.
             in_batch: whether this is a background request, which may run concurrently with others. Interactive
                 requests start before it.
         """
         if pieces is not None:
             return self._follow_text(request, pieces, hooks, in_batch=in_batch)
-        return self._begin(protocol.Synthesize(next(self._ids), request, in_batch=in_batch), hooks)
+        command = protocol.Synthesize(next(self._ids), request, in_batch, text_arrives=text is not None)
+        return self._begin(command, hooks, text)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Start the conversion of a recording to another voice, on the running loop."""
@@ -219,14 +224,15 @@ class WorkerClient:
     def _follow_text(
         self, request: SynthesisRequest, pieces: AsyncIterable[str], hooks: Callbacks | None, *, in_batch: bool
     ) -> RequestHandle:
-        def begin(part: SynthesisRequest, part_hooks: Callbacks) -> RequestHandle:
-            return self.synthesize(part, hooks=part_hooks, in_batch=in_batch)
+        def begin(part: SynthesisRequest, text: ArrivingText | None, part_hooks: Callbacks) -> RequestHandle:
+            return self.synthesize(part, text=text, hooks=part_hooks, in_batch=in_batch)
 
         async def events() -> AsyncGenerator[Event, None]:
             if not self._is_loaded:
                 yield protocol.Progress(0, "load", 0.0)
-                await self.load()  # while the text arrives
-            async with contextlib.aclosing(speech_events(request, pieces, begin)) as speech:
+            description = await self.load()  # while the text arrives
+            parts = text_parts(pieces, interleaves=description.interleaves_text)
+            async with contextlib.aclosing(speech_events(request, parts, begin)) as speech:
                 async for event in speech:
                     yield event
 
@@ -235,9 +241,14 @@ class WorkerClient:
         handle.when_over(partial(self._arriving.discard, handle))
         return handle
 
-    def _begin(self, command: protocol.Synthesize | protocol.Convert, hooks: Callbacks | None) -> RequestHandle:
+    def _begin(
+        self,
+        command: protocol.Synthesize | protocol.Convert,
+        hooks: Callbacks | None,
+        text: ArrivingText | None = None,
+    ) -> RequestHandle:
         running = RequestHandle(hooks or Callbacks())
-        task = asyncio.create_task(self._submit(running, command))
+        task = asyncio.create_task(self._submit(running, command, text))
         self._submitting.add(task)
         task.add_done_callback(self._submitting.discard)
         running.when_over(task.cancel)
@@ -245,7 +256,9 @@ class WorkerClient:
         running.on_stop_early = partial(self._stop_early_in_worker, command.request_id)
         return running
 
-    async def _submit(self, running: RequestHandle, command: protocol.Synthesize | protocol.Convert) -> None:
+    async def _submit(
+        self, running: RequestHandle, command: protocol.Synthesize | protocol.Convert, text: ArrivingText | None
+    ) -> None:
         try:
             if not self._is_loaded:
                 if running.hooks.on_progress:
@@ -253,6 +266,8 @@ class WorkerClient:
                 await self.load()
             self._running[command.request_id] = running
             self._send(command)
+            if text is not None:
+                running.when_over(text.follow(partial(self._add_text, command.request_id)))
         except asyncio.CancelledError:  # the request has ended, or the client is being closed
             running.cancel()
             raise
@@ -302,6 +317,10 @@ class WorkerClient:
         if self._connection is None:
             raise self._death(message("before the request"))
         self._connection.send(command)
+
+    def _add_text(self, request_id: int, fragment: Fragment) -> None:
+        if request_id in self._running and self._connection is not None:
+            self._connection.send(protocol.AddText(request_id, fragment))
 
     def _stop_early_in_worker(self, request_id: int) -> None:
         if request_id in self._running and self._connection is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from studio.pipeline.control import RequestControl
+from studio.text.arriving import ArrivingText
 from studio.worker import protocol
 
 _Task = Callable[[], None]
@@ -20,6 +21,7 @@ class Job:
     command: protocol.QueuedCommand
     control: RequestControl
     started: float = 0.0
+    text: ArrivingText | None = None  # the sentence of a synthesis whose text arrives
     _claim: threading.Lock = field(default_factory=threading.Lock)
 
     def try_claim(self) -> bool:

@@ -21,6 +21,7 @@ from studio.errors import StudioError, WorkerDied, from_record
 from studio.messages import message
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest
+from studio.text.arriving import ArrivingText
 from studio.worker import protocol
 from studio.worker.process import Worker, WorkerProcess
 from studio.worker.protocol import Event
@@ -60,15 +61,25 @@ class LineProcess:
             self.kill()
             raise
 
-    def stream(self, request: SynthesisRequest, control: RequestControl, *, waited_seconds: float = 0.0) -> Chunks:
+    def stream(
+        self,
+        request: SynthesisRequest,
+        control: RequestControl,
+        *,
+        waited_seconds: float = 0.0,
+        text: ArrivingText | None = None,
+    ) -> Chunks:
         """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``.
 
-        ``waited_seconds`` have passed since the line began, in the time of which its start is estimated.
+        ``text`` is its sentence, if it is still being written. ``waited_seconds`` have passed since the line began, in the time of which its start is estimated.
         """
         control.raise_if_cancelled()
         request_id = next(self._ids)
         is_over = False
-        self._send(protocol.Synthesize(request_id, request))
+        self._send(protocol.Synthesize(request_id, request, text_arrives=text is not None))
+        end_text = None
+        if text is not None:
+            end_text = text.follow(lambda fragment: self._tell(protocol.AddText(request_id, fragment)))
         control.when_cancelled(lambda: self._tell(protocol.Cancel(request_id)))
         control.when_stopped_early(lambda: self._tell(protocol.StopEarly(request_id)))
         try:
@@ -89,6 +100,8 @@ class LineProcess:
                     case protocol.Failed(error=error):
                         raise from_record(error)
         finally:
+            if end_text is not None:
+                end_text()
             if not is_over and self.is_alive:
                 self._drain(request_id)
 
@@ -103,7 +116,7 @@ class LineProcess:
             while isinstance(self._receive(), _ONGOING):
                 pass
 
-    def _tell(self, command: protocol.Cancel | protocol.StopEarly) -> None:
+    def _tell(self, command: protocol.AddText | protocol.Cancel | protocol.StopEarly) -> None:
         with contextlib.suppress(WorkerDied):
             self._send(command)
 
@@ -147,10 +160,18 @@ class LineProcessPool:
         self._is_closed = False
         self._changed = threading.Condition()
 
-    def stream(self, request: SynthesisRequest, control: RequestControl, chunks: Chunks, *, in_batch: bool) -> Chunks:
+    def stream(
+        self,
+        request: SynthesisRequest,
+        control: RequestControl,
+        chunks: Chunks,
+        *,
+        in_batch: bool,
+        text: ArrivingText | None = None,
+    ) -> Chunks:
         """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``.
 
-        ``chunks`` are those of the line in this process, where it has not begun. There, a line of a batch pauses after
+        ``text`` is its sentence, if it is still being written. ``chunks`` are those of the line in this process, where it has not begun. There, a line of a batch pauses after
         its current chunk during an interactive one.
         """
         if not in_batch:
@@ -159,7 +180,8 @@ class LineProcessPool:
         began = time.perf_counter()
         with self.acquire(control) as process:
             if process is not None:
-                return (yield from process.stream(request, control, waited_seconds=time.perf_counter() - began))
+                waited_seconds = time.perf_counter() - began
+                return (yield from process.stream(request, control, waited_seconds=waited_seconds, text=text))
             return (yield from self._paused(chunks, control))
 
     @contextlib.contextmanager

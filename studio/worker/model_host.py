@@ -42,6 +42,7 @@ from studio.pipeline.request import (
 )
 from studio.pipeline.synthesizer import Chunks, Synthesizer
 from studio.system.processor import is_machine_busy
+from studio.text.arriving import ArrivingText
 from studio.worker.line_processes import LineProcess, LineProcessPool
 from studio.worker.stage_loader import STAGE_KEYS, StageLoader
 
@@ -187,11 +188,18 @@ class ModelHost:
         with self._in_use() as synthesizer:
             return synthesizer.prepare_voice(voice, control=control)
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
+    def stream(
+        self,
+        request: SynthesisRequest,
+        *,
+        control: RequestControl,
+        in_batch: bool = False,
+        text: ArrivingText | None = None,
+    ) -> Chunks:
         with self._in_use() as synthesizer:
-            chunks = synthesizer.stream(request, control=control, in_batch=in_batch)
+            chunks = synthesizer.stream(request, control=control, in_batch=in_batch, text=text)
             if self._pool is not None:
-                chunks = self._pool.stream(request, control, chunks, in_batch=in_batch)
+                chunks = self._pool.stream(request, control, chunks, in_batch=in_batch, text=text)
             report = yield from chunks
             return replace(report, max_concurrent_lines=self.description.max_concurrent_lines)
 

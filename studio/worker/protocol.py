@@ -23,6 +23,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.text.arriving import Fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,15 @@ class Synthesize(_RequestMessage):
     request: SynthesisRequest
     # A background request, which may run concurrently with others. Interactive requests start before it.
     in_batch: bool = False
+    # The text of the request is empty, and ``AddText`` sends the fragments of one sentence.
+    text_arrives: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddText(_RequestMessage):
+    """Continue the sentence of a request whose text arrives. Ignored after the end of the request."""
+
+    fragment: Fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +118,7 @@ class Shutdown:
 
 # Commands that run in the order of their arrival.
 QueuedCommand = Load | PrepareVoice | Synthesize | Convert | ImportStoredVoices | FinishWrites
-RequestCommand = QueuedCommand | NormalizeText | WatchEngines | EngineCommand | Cancel | StopEarly
+RequestCommand = QueuedCommand | AddText | NormalizeText | WatchEngines | EngineCommand | Cancel | StopEarly
 Command = RequestCommand | Shutdown
 
 

@@ -22,6 +22,7 @@ from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, St
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisReport
 from studio.system.installation import repair_hint
+from studio.text.arriving import ArrivingText
 from studio.worker import protocol
 from studio.worker.jobs import Job, JobQueue, WorkerThreadPool
 from studio.worker.protocol import Command, Event
@@ -105,6 +106,9 @@ class Server:
             case protocol.StopEarly(request_id):
                 if job := self._jobs.get(request_id):
                     job.control.stop_early()
+            case protocol.AddText(request_id, fragment):
+                if (job := self._jobs.get(request_id)) is not None and job.text is not None:
+                    job.text.add(fragment)
             case protocol.NormalizeText(request_id):
                 self._answer_concurrently(request_id, partial(_normalize, command))
             case protocol.WatchEngines(request_id):
@@ -119,6 +123,8 @@ class Server:
 
     def _queue(self, command: protocol.QueuedCommand) -> None:
         job = Job(command, self._control(command.request_id))
+        if isinstance(command, protocol.Synthesize) and command.text_arrives:
+            job.text = ArrivingText()
         self._jobs[command.request_id] = job
         self._waiting.put(job)
 
@@ -220,7 +226,10 @@ class Server:
                 return protocol.VoiceReady(request_id, self._loaded().prepare_voice(voice, control=control))
             case protocol.Synthesize(request_id, request, in_batch):
                 chunks = self._loaded().stream(
-                    request, control=control, in_batch=in_batch and self._max_concurrent_lines() > 1
+                    request,
+                    control=control,
+                    in_batch=in_batch and self._max_concurrent_lines() > 1,
+                    text=job.text,
                 )
                 return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
             case protocol.Convert(request_id, conversion):

@@ -35,6 +35,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.text.arriving import ArrivingText
 
 SAMPLE_RATE = 24_000
 CHUNK_SAMPLES = 2_400
@@ -87,6 +88,7 @@ class FakeModel:
             makes_noise=folder.name.startswith("noise"),
             is_provisional=options.compares_later,
             max_concurrent_lines=3 if folder.name == "three-at-once" else 1,
+            interleaves_text=folder.name == "interleaves",
         )
 
     def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
@@ -95,8 +97,17 @@ class FakeModel:
             control.report_progress("voice", share)
         return VoiceSummary(voice.name, 3.0, 75, 10, warnings=("a little quiet",))
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
+    def stream(
+        self,
+        request: SynthesisRequest,
+        *,
+        control: RequestControl,
+        in_batch: bool = False,
+        text: ArrivingText | None = None,
+    ) -> Chunks:
         self.requests.append(request)
+        if text is not None:
+            return (yield from self._speak_arriving(request, text, control))
         is_fast = (request.preset or "").startswith("speed.")
         is_slow = "drawl" in request.text and sum(each.text == request.text for each in self.requests) > 1
         samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES * (5 if is_slow else 4) // 4
@@ -115,6 +126,15 @@ class FakeModel:
         odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
         report = replace(self._report(request.mode, spoken), num_items=index - request.num_skipped)
         return replace(report, odd_lengths=odd, quality=_quality_of(request))
+
+    def _speak_arriving(self, request: SynthesisRequest, text: ArrivingText, control: RequestControl) -> Chunks:
+        control.when_cancelled(text.close)
+        num_words = 0
+        for fragment in text:
+            for chunk in self._speak(fragment.text, control, start=num_words):
+                yield replace(chunk, sentence_index=request.first_index, num_sentences=request.first_index + 1)
+            num_words += len(fragment.text.split())
+        return self._report(request.mode, text.written.strip())
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         self.requests.append(request)

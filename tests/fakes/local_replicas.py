@@ -10,10 +10,11 @@ import noise_models
 from running_service import fake_worker
 from thread_worker import ThreadWorker
 
-from studio.cluster.replica import Replica
+from studio.cluster.replica import Replica, TextFetcher
 from studio.cluster.sent_requests import SentRequest
 from studio.errors import WorkerDied
 from studio.pipeline.request import EngineDescription, VoiceReference
+from studio.text.arriving import Fragment
 from studio.worker import protocol
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import Event
@@ -44,6 +45,7 @@ class LocalReplicas:
     num_lost: int = 0
     stored: list[Stored] = field(default_factory=list)
     sent: list[SentRequest] = field(default_factory=list)
+    fetch_text: TextFetcher | None = None  # of the backend
 
     async def describe(self) -> EngineDescription:
         return (await self.replicas[0].open(VOICE))[0]
@@ -56,7 +58,7 @@ class LocalReplicas:
         self.sent.append(sent)
         replica = self.replicas[(len(self.sent) - 1) % len(self.replicas)]
         num_chunks = 0
-        async for event in replica.stream(sent, replica.file):
+        async for event in replica.stream(sent, replica.file, self.fetch_text or _no_text):
             if isinstance(event, protocol.AudioReady):
                 if num_chunks == self.lost_after_chunks:
                     self.lost_after_chunks = None
@@ -64,6 +66,10 @@ class LocalReplicas:
                     raise WorkerDied("A replica was lost.")
                 num_chunks += 1
             yield event
+
+
+async def _no_text(_text_id: str, _first: int) -> list[Fragment]:
+    return []
 
 
 def open_replicas(num_replicas: int) -> LocalReplicas:

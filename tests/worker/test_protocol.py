@@ -24,6 +24,7 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.text.arriving import Fragment
 from studio.worker import protocol
 
 VOICE = VoiceReference(Path("a.wav"), None, "a")
@@ -36,6 +37,7 @@ MESSAGES = [
     protocol.ImportStoredVoices(8, Path("spk2info.pt"), Path("m"), Path("d")),
     protocol.FinishWrites(14),
     protocol.Cancel(9),
+    protocol.AddText(7, Fragment(" word", is_last=True)),
     protocol.StopEarly(9),
     protocol.NormalizeText(11, "It is 3.", Path("model")),
     protocol.WatchEngines(12),

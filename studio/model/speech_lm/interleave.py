@@ -25,7 +25,12 @@ import torch
 from studio.model.config import SpeechTokenLayout
 from studio.model.speech_lm.decoder import check_length
 from studio.model.speech_lm.network import InputEmbeddings
-from studio.model.speech_lm.torch_lm import TorchSpeechLM, prefix_length, speech_token_limits
+from studio.model.speech_lm.torch_lm import (
+    MIN_SPEECH_PER_TEXT_TOKEN,
+    TorchSpeechLM,
+    prefix_length,
+    speech_token_limits,
+)
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Initial cache, enough for half a minute of speech and its text.
@@ -103,6 +108,7 @@ def generate_from_pieces(
     sampler: TokenSampler,
     *,
     num_instruction_tokens: int = 0,
+    min_per_text_token: int = MIN_SPEECH_PER_TEXT_TOKEN,
 ) -> Iterator[int]:
     """Yield speech tokens while ``text_tokens``, which may block, arrive. ``request.text_tokens`` is empty.
 
@@ -113,7 +119,9 @@ def generate_from_pieces(
     """
     assert not request.text_tokens
     check_length(prefix_length(request), speech_lm.config.backbone)
-    return _generate(speech_lm, request, text_tokens, sampler, num_instruction_tokens)
+    return _generate(
+        speech_lm, request, text_tokens, sampler, num_instruction_tokens, min_per_text_token=min_per_text_token
+    )
 
 
 def _generate(
@@ -122,6 +130,8 @@ def _generate(
     text_tokens: Iterable[int],
     sampler: TokenSampler,
     num_instruction_tokens: int,
+    *,
+    min_per_text_token: int,
 ) -> Iterator[int]:
     config, layout, inputs = speech_lm.config, speech_lm.config.layout, speech_lm.inputs
     order = InterleavedScheduler(
@@ -155,6 +165,8 @@ def _generate(
             pending = [inputs.embed_speech((token,))]
 
     min_tokens, max_tokens = speech_token_limits(request, num_text_tokens)
+    if request.min_tokens is None:
+        min_tokens = min(min_per_text_token * num_text_tokens, max_tokens)
     pending += [_embedded(segment, inputs) for segment in order.finish()]
     yield from speech_lm.generate_to_end(
         torch.cat(pending),

@@ -19,7 +19,7 @@ from studio.model.speech_lm.linear import Linear
 from studio.model.speech_lm.network import InputEmbeddings
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
-_MIN_SPEECH_PER_TEXT_TOKEN = 2
+MIN_SPEECH_PER_TEXT_TOKEN = 2
 _MAX_SPEECH_PER_TEXT_TOKEN = 20
 _MAX_PROMPT_STATES = 8
 CacheT = TypeVar("CacheT")
@@ -114,7 +114,7 @@ def speech_token_limits(request: SpeechTokenRequest, num_text_tokens: int) -> tu
     if maximum is None:
         maximum = _MAX_SPEECH_PER_TEXT_TOKEN * num_text_tokens
     if minimum is None:
-        minimum = _MIN_SPEECH_PER_TEXT_TOKEN * num_text_tokens
+        minimum = MIN_SPEECH_PER_TEXT_TOKEN * num_text_tokens
     return min(minimum, maximum), maximum
 
 
