@@ -49,6 +49,7 @@ QTableView:focus, QListView:focus, QTreeView:focus, QPlainTextEdit:focus, QTextE
 QAbstractItemView {{ outline: 0; }}
 QDialog QListView::item, QDialog QTreeView::item, QDialog QTableView::item {{
     border-left: {selection_bar}px solid transparent; }}
+QDialog QTreeView::item {{ padding: 3px 0; }}
 QDialog QListView::item:selected, QDialog QTreeView::item:selected, QDialog QTableView::item:selected {{
     background: {selection}; color: {ink}; }}
 QDialog QListView::item:selected, QDialog QTreeView::item:selected:first, QDialog QTreeView::item:selected:only-one,
@@ -141,6 +142,8 @@ QCheckBox::indicator:hover, QRadioButton::indicator:hover, QAbstractItemView::in
     border-color: {accent}; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/check-{shade}.svg"); }}
+QAbstractItemView::indicator:indeterminate {{ background: {accent}; border-color: {accent};
+    image: url("{marks}/partial-{shade}.svg"); }}
 QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/dot-{shade}.svg"); }}
 QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ width: 12px; height: 12px;

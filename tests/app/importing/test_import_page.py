@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from book_samples import entry, epub, toc
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from window_bench import Bench
@@ -189,6 +190,29 @@ def test_sections_and_the_level_of_chapters_are_chosen(bench: Bench, page_of: Ma
     assert [line.text for line in lines if line.heading is Heading.CHAPTER] == ["The Harbour", "Part One", "Index"]
     assert "Snow fell." not in [line.text for line in lines]
     page.accept()
+
+
+def test_a_part_with_some_of_its_chapters_is_marked_unlike_one_without(
+    bench: Bench, page_of: MakePage, tmp_path: Path, qapp: QApplication
+) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    contents = toc(entry("part.xhtml", "Part One", entry("one.xhtml", "Home"), entry("two.xhtml", "Away")))
+    (tmp_path / "harbour.epub").write_bytes(
+        epub({name: BOOK[name] for name in ("part.xhtml", "one.xhtml", "two.xhtml")}, contents=contents)
+    )
+    tree = page_of("harbour.epub").contents
+    (part,) = tree.findItems("Part One", Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)
+
+    def mark() -> QImage:
+        return tree.viewport().grab(tree.visualItemRect(part)).toImage()
+
+    checked = mark()
+    part.child(1).setCheckState(0, Qt.CheckState.Unchecked)
+    assert part.checkState(0) is Qt.CheckState.PartiallyChecked
+    partial = mark()
+    part.child(0).setCheckState(0, Qt.CheckState.Unchecked)
+    assert part.checkState(0) is Qt.CheckState.Unchecked
+    assert partial not in (checked, mark())
 
 
 def test_a_column_with_invalid_numbers_can_be_left_out(bench: Bench, page_of: MakePage) -> None:
