@@ -15,6 +15,7 @@ from studio.catalog.built_in_speakers import open_voice_library
 from studio.catalog.known import known_models
 from studio.catalog.language_check import language_error, unlearned_language
 from studio.errors import (
+    BadRequest,
     ModelNotFound,
     NothingToSpeak,
     ServiceStopping,
@@ -302,6 +303,10 @@ class SpeechService:
                 return self.library.get(name)
             except VoiceNotFound:
                 bundled = OPENAI_VOICES.get(name_key(name))
+                if bundled is None and "+" in name:
+                    raise BadRequest(
+                        "Voices cannot be mixed, as in “{name}”.", remedy="Send the name of one voice.", name=name
+                    ) from None
                 if bundled is None:
                     raise
                 if not self.options.default_voice:

@@ -184,3 +184,9 @@ def test_wyoming_openai_recognises_the_service_and_lists_its_voices(service: Run
 @pytest.mark.parametrize("host", ["host.docker.internal:8807", "host.containers.internal"])
 def test_programs_in_containers_reach_the_service_of_their_host(service: RunningService, host: str) -> None:
     assert httpx2.get(f"{service.url}/healthz", headers={"Host": host}).status_code == 200
+
+
+def test_a_mixture_of_voices_is_refused_with_a_sentence(service: RunningService) -> None:
+    answer = httpx2.post(f"{service.url}/v1/audio/speech", json={"input": "one", "voice": "Ada+Max"})
+    assert answer.status_code == 400
+    assert "Ada+Max" in answer.json()["error"]["message"]
