@@ -303,6 +303,16 @@ class CannotWrite(StudioError, code="cannot-write", exit_status=10):
     usual_remedy = message("Check the permissions, or choose another folder.")
 
 
+class CannotSign(StudioError, code="cannot-sign", exit_status=10):
+    cause = message("The library c2pa-python could not add a signed manifest to a file.")
+    usual_remedy = message("Write the file without a manifest (--unsigned), or use another certificate.")
+
+
+class UnusableCertificate(StudioError, code="unusable-certificate", exit_status=10):
+    cause = message("The key or certificate that signs files is damaged, has expired, or is readable by other users.")
+    usual_remedy = message("Correct or replace the file that the message names.")
+
+
 class FolderBusy(StudioError, code="folder-busy", exit_status=10):
     cause = message("Another export is writing to the folder.")
     usual_remedy = message("Wait until it has finished, or choose another folder.")

@@ -21,6 +21,7 @@ TOPICS = (
     "dubbing",
     "games",
     "checks",
+    "provenance",
     "serving",
     "streaming",
     "cluster",

@@ -535,6 +535,23 @@ EXPORT_HAS_MANIFEST = BoolSetting(
     help="Text, voice and duration of each line.",
     default=False,
 )
+SIGNS_FILES = BoolSetting(
+    key="signs-files",
+    page=Page.EXPORT,
+    title="Sign audio files",
+    help="A signed manifest says that the speech is synthetic. Without it, nobody can verify where a file comes from.",
+    default=True,
+)
+SIGNING_CERTIFICATE = StringSetting(
+    key="signing-certificate",
+    page=Page.EXPORT,
+    needs=SIGNS_FILES,
+    title="Certificate",
+    help="A PEM file with your private key and its certificates. If it is empty, a self-made key signs.",
+    default="",
+    may_be_empty=True,
+    longest=1000,
+)
 
 
 FIT_SLOWEST = NumberSetting(

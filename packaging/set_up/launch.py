@@ -17,7 +17,7 @@ from set_up.progress import Progress
 
 SET_UP_FAILED = 20
 _INTERRUPTED = 130
-_PROGRAM_EXTRAS = frozenset({"app", "media", "serve"})
+_PROGRAM_EXTRAS = frozenset({"app", "media", "provenance", "serve"})
 _GPU_EXTRAS = frozenset({"gpu"})
 # TensorRT for RTX (95 MB) is included: the tests build engines with it, even without a GPU.
 _TEST_EXTRAS = _PROGRAM_EXTRAS | {"dev", "gpu", "triton"}

@@ -5199,6 +5199,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查网络连接和代理，或更换下载源或镜像。已下载的内容会保留。</translation>
     </message>
     <message>
+        <source>Check the name of the file.</source>
+        <translation>请检查文件名。</translation>
+    </message>
+    <message>
         <source>Check the token, and that both computers have the same version of the program.</source>
         <translation>请检查令牌，并确认两台电脑上的程序版本相同。</translation>
     </message>
@@ -5235,6 +5239,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>有内容要发送时请重新连接。</translation>
     </message>
     <message>
+        <source>Correct or replace the file that the message names.</source>
+        <translation>请修正或更换提示中所列的文件。</translation>
+    </message>
+    <message>
         <source>Describe the style in your own words, or use a model of this computer.</source>
         <translation>请用自己的话描述风格，或改用本机的模型。</translation>
     </message>
@@ -5257,6 +5265,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Export WAV or FLAC instead.</source>
         <translation>请改为导出 WAV 或 FLAC。</translation>
+    </message>
+    <message>
+        <source>Files are not signed: the library c2pa-python is not installed. {how}</source>
+        <translation>文件未签名：未安装 c2pa-python 库。{how}</translation>
+    </message>
+    <message>
+        <source>Fragments of the text are missing.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Give a recording or the name of a voice with --voice.</source>
@@ -5295,6 +5311,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
     </message>
     <message>
+        <source>Manifests cannot be read: the library c2pa-python is not installed.</source>
+        <translation>无法读取来源清单：未安装 c2pa-python 库。</translation>
+    </message>
+    <message>
         <source>Name its address in the network.</source>
         <translation>请指定它在网络中的地址。</translation>
     </message>
@@ -5305,6 +5325,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>No voice is given.{known}</source>
         <translation>未指定音色。{known}</translation>
+    </message>
+    <message>
+        <source>Other users can read the signing key {path}.</source>
+        <translation>其他用户可以读取签名密钥 {path}。</translation>
     </message>
     <message>
         <source>Pipe it to a program, or redirect it to a file: timbre say … -o - | aplay</source>
@@ -5329,6 +5353,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Remove only added voices.</source>
         <translation>只能删除自己添加的音色。</translation>
+    </message>
+    <message>
+        <source>Remove the file; another key is then made.</source>
+        <translation>请删除该文件，程序会重新生成密钥。</translation>
     </message>
     <message>
         <source>Restore the library file from a backup, or add the recordings again.</source>
@@ -5395,6 +5423,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请求正文的第 {line} 行第 {column} 列不是有效的 JSON：{reason}。</translation>
     </message>
     <message>
+        <source>The certificates {path} cannot be read ({reason}).</source>
+        <translation>无法读取证书 {path}（{reason}）。</translation>
+    </message>
+    <message>
         <source>The chosen precision or device is not supported on this computer.</source>
         <translation>本机不支持所选的精度或设备。</translation>
     </message>
@@ -5431,6 +5463,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>下载的内容与发布的文件不符：可能是登录页面、镜像被改动，或传输中损坏。</translation>
     </message>
     <message>
+        <source>The extra “provenance” contains it. {how}</source>
+        <translation>该库包含在可选组件“provenance”中。{how}</translation>
+    </message>
+    <message>
         <source>The field “text” must be a text.</source>
         <translation>字段“text”必须是文本。</translation>
     </message>
@@ -5443,12 +5479,32 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>文件不存在、不是音频，或其格式需要 ffmpeg 才能读取。</translation>
     </message>
     <message>
+        <source>The file was changed after it was signed ({codes}).</source>
+        <translation>文件在签名后被改动（{codes}）。</translation>
+    </message>
+    <message>
         <source>The first chunk (--first-hop) ends where exact streaming cannot split the audio.</source>
         <translation>首个分块（--first-hop）的结束位置无法用于精确的流式生成。</translation>
     </message>
     <message>
         <source>The folder contains a model of a generation that this version does not support.</source>
         <translation>文件夹中的模型属于本版本不支持的系列。</translation>
+    </message>
+    <message>
+        <source>The key or certificate that signs files is damaged, has expired, or is readable by other users.</source>
+        <translation>用于签名的密钥或证书已损坏、已过期，或其他用户可以读取。</translation>
+    </message>
+    <message>
+        <source>The library c2pa-python could not add a signed manifest to a file.</source>
+        <translation>c2pa-python 库无法为文件添加签名清单。</translation>
+    </message>
+    <message>
+        <source>The manifest does not have the form of C2PA.</source>
+        <translation>清单不符合 C2PA 格式。</translation>
+    </message>
+    <message>
+        <source>The manifest, or the file, is damaged ({reason}).</source>
+        <translation>清单或文件已损坏（{reason}）。</translation>
     </message>
     <message>
         <source>The message lists the valid values.</source>
@@ -5519,6 +5575,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>服务正在停止。</translation>
     </message>
     <message>
+        <source>The signing key {path} cannot be used ({reason}).</source>
+        <translation>无法使用签名密钥 {path}（{reason}）。</translation>
+    </message>
+    <message>
         <source>The speech process ended: it crashed, or the system ended it for lack of memory.</source>
         <translation>朗读进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
     </message>
@@ -5579,6 +5639,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>此连接中没有不带“context_id”的语音。</translation>
     </message>
     <message>
+        <source>This version of the program cannot send text as it arrives to this service.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Try again in a moment.</source>
         <translation>请稍后重试。</translation>
     </message>
@@ -5587,12 +5651,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
+        <source>Update the program on the computer that sends it, or send the whole text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.</source>
         <translation>请使用 CosyVoice-300M、CosyVoice-300M-SFT 或 CosyVoice-300M-Instruct。</translation>
     </message>
     <message>
         <source>Use a CosyVoice-300M, CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
         <translation>请使用 CosyVoice-300M、CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
+    </message>
+    <message>
+        <source>Use a PEM file with a private key without a password, followed by its certificates.</source>
+        <translation>请使用 PEM 文件：先是不带密码的私钥，后面是对应的证书。</translation>
     </message>
     <message>
         <source>Use a backup or update the program. The window offers to recover unsaved changes when it opens.</source>
@@ -5635,8 +5707,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用拼音，或词典提供的音标书写。</translation>
     </message>
     <message>
+        <source>Write it without a manifest, or use another certificate.</source>
+        <translation>请不带清单写入，或改用其他证书。</translation>
+    </message>
+    <message>
         <source>Write the audio to a file, or omit --json.</source>
         <translation>请将音频写入文件，或去掉 --json。</translation>
+    </message>
+    <message>
+        <source>Write the file without a manifest (--unsigned), or use another certificate.</source>
+        <translation>请不带清单写入文件（--unsigned），或改用其他证书。</translation>
     </message>
     <message>
         <source>`timbre engines why` explains failures, `timbre engines rebuild` tries again.</source>
@@ -5703,6 +5783,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>最近的错误</translation>
     </message>
     <message>
+        <source>signed files</source>
+        <translation>文件签名</translation>
+    </message>
+    <message>
         <source>sound device</source>
         <translation>音频设备</translation>
     </message>
@@ -5721,6 +5805,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{count} of {total} lines failed; line {number}: {reason}</source>
         <translation>{total} 行中有 {count} 行失败；第 {number} 行：{reason}</translation>
+    </message>
+    <message>
+        <source>{file} cannot be signed ({reason}).</source>
+        <translation>无法为 {file} 签名（{reason}）。</translation>
     </message>
     <message>
         <source>{file} contains an object of the class {name}, which could run code when opened.</source>
@@ -10202,6 +10290,18 @@ Drop a recording here to create a voice.</source>
         <translation>自动生成的噪声</translation>
     </message>
     <message>
+        <source>A PEM file with your private key and its certificates. If it is empty, a self-made key signs.</source>
+        <translation>包含您的私钥及其证书的 PEM 文件。留空则使用程序生成的密钥签名。</translation>
+    </message>
+    <message>
+        <source>A signed manifest says that the speech is synthetic. Without it, nobody can verify where a file comes from.</source>
+        <translation>签名清单声明语音为合成语音。没有它，任何人都无法核实文件的来源。</translation>
+    </message>
+    <message>
+        <source>Certificate</source>
+        <translation>证书</translation>
+    </message>
+    <message>
         <source>Dates in English</source>
         <translation>英语日期</translation>
     </message>
@@ -10312,6 +10412,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>SenseVoiceSmall</source>
         <translation>SenseVoiceSmall</translation>
+    </message>
+    <message>
+        <source>Sign audio files</source>
+        <translation>为音频文件签名</translation>
     </message>
     <message>
         <source>Silent</source>

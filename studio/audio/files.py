@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO, FileIO
 from pathlib import Path
 from types import TracebackType
@@ -169,6 +169,16 @@ def _truncated(path: Path) -> UnreadableClip:
     return UnreadableClip("{file} is truncated or damaged.", remedy="Copy or download it again.", file=path.name)
 
 
+def read_tags(path: Path) -> dict[str, str]:
+    """Return the tags of a file by libsndfile's names, or nothing if it is in another format."""
+    try:
+        with soundfile.SoundFile(path) as file:
+            tags: dict[str, str] = file.copy_metadata()
+            return tags
+    except soundfile.SoundFileError:
+        return {}
+
+
 _LIBSNDFILE_TAGS = frozenset({"title", "artist", "comment", "software", "album", "license", "tracknumber"})
 _ENCODING_OF_SUFFIX = {each.suffix: each for each in (WAV_16, FLAC_16, OGG_VORBIS, MP3)}
 
@@ -225,13 +235,18 @@ class AudioWriter:
         with self._reporting():
             self._sound.write(np.clip(samples, -1.0, 1.0) if self._clips else samples)
 
-    def finish(self) -> os.stat_result:
-        """Complete the part file and return its size and time, which :meth:`close` does not change."""
+    def finish(self, seal: Callable[[Path], None] | None = None) -> os.stat_result:
+        """Complete the part file and return its size and time, which :meth:`close` does not change.
+
+        ``seal`` is called with the path of the complete part file, which it may change.
+        """
         with self._reporting():
             self._sound.close()
             self._file.close()
         with self._reporting():
             self._is_finished = True
+            if seal is not None:
+                seal(self._part)
             return self._part.stat()
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ from studio.cli.speaking import run_until_cancelled, speak
 from studio.errors import UnreadableClip
 from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest
+from studio.provenance.statement import SpokenLine, Statement, hash_file, hash_text
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -71,4 +72,11 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
         return client.convert(request, hooks=hooks)
 
-    return run_until_cancelled(speak(arguments, folder, command_context, begin, needs_speech_lm=False))
+    def statement() -> Statement:
+        voice = request.voice
+        line = SpokenLine(hash_text(""), voice.name, request.seed, hash_file(voice.clip))
+        return Statement("", lines=(line,), source=request.source)
+
+    return run_until_cancelled(
+        speak(arguments, folder, command_context, begin, needs_speech_lm=False, statement=statement)
+    )

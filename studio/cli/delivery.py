@@ -18,8 +18,10 @@ from studio.audio.streaming_audio import StreamingAudio
 from studio.cli.command_context import CommandContext
 from studio.cli.pipe_writer import STANDARD_OUTPUT, PipeWriter
 from studio.cli.progress import ProgressLine
+from studio.cli.signing import add_signing_options
 from studio.errors import NoAudioDevice, StudioError, UnusableSetting
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
+from studio.provenance.statement import AudioHash
 from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
 _DEFAULT_FILE = Path("timbre.wav")
@@ -60,6 +62,7 @@ def add_destination_options(parser: argparse.ArgumentParser) -> None:
         "--play", action="store_true", help="play it as soon as playback can continue without interruption"
     )
     group.add_argument("--json", action="store_true", help="print one JSON object with all measurements")
+    add_signing_options(group)
 
 
 def choose_destination(arguments: argparse.Namespace, command_context: CommandContext) -> Destination:
@@ -118,6 +121,7 @@ class OutputResult:
     promised_start_seconds: float | None = None  # start of playback, as predicted after the first chunk
     play_start_seconds: float | None = None
     num_underruns: int | None = None
+    audio_sha256: str = ""
 
 
 class OutputSink:
@@ -142,6 +146,7 @@ class OutputSink:
         # Audio is written on the connection's reading thread; the file is closed on another thread.
         self._writer_lock = threading.Lock()
         self._audio_seconds = 0.0
+        self._audio_hash = AudioHash()
         self._promise: StartTime | None = None
         self._start_timer: asyncio.TimerHandle | None = None
 
@@ -183,6 +188,7 @@ class OutputSink:
             promised_start_seconds=self._promise.seconds_after_start if self._promise else None,
             play_start_seconds=started - begun if started is not None else None,
             num_underruns=self._player.num_underruns if self._player else None,
+            audio_sha256=self._audio_hash.hexdigest(),
         )
 
     def _take(self, chunk: AudioChunk) -> None:
@@ -190,6 +196,7 @@ class OutputSink:
         with self._writer_lock:
             if self._writer is not None:
                 self._writer.write(chunk.samples)
+                self._audio_hash.add(chunk.samples)
         if self._player is not None:
             self._audio.append(chunk.samples)
         self._audio_seconds += chunk.seconds

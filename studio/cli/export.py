@@ -19,6 +19,7 @@ from studio.cli.export_options import add_export_options, book_details, chosen_s
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script
 from studio.cli.options import Commands, add_command, add_language_option, engine_options, speaking_place
 from studio.cli.progress import ProgressLine, duration_text, print_message
+from studio.cli.signing import signing_of
 from studio.cli.speaking import (
     IMPLAUSIBLE_LENGTH,
     odd_length_text,
@@ -130,7 +131,7 @@ async def _export(
         arguments,
         script.name,
         origin=_origin(arguments, script),
-        provenance=Provenance(folder.name, arguments.licence or licence_of_model(folder)),
+        provenance=Provenance(folder.name, arguments.licence or licence_of_model(folder), signing_of(arguments)),
         book=book_details(arguments, script.book),
         style_names=speaking.style_names(),
     )

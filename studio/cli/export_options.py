@@ -19,6 +19,7 @@ from studio.cli.options import (
     add_style_options,
     pair,
 )
+from studio.cli.signing import add_signing_options
 from studio.errors import StudioError
 from studio.export.book import BookDetails, read_cover
 from studio.export.joined_files import FilePer
@@ -148,6 +149,7 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
         "takes that were checked",
     )
     group.add_argument("--manifest", action="store_true", help="write a table (CSV) of all lines and their files")
+    add_signing_options(group)
     group.add_argument(
         "--replace", action="store_true", help="overwrite files that are not from an export of this script"
     )

@@ -37,6 +37,7 @@ from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import final_request, has_reading, language_tag, reading_rules, synthesis_request
 from studio.project.takes import Take
+from studio.provenance.statement import spoken_line
 from studio.settings_store import Settings
 from studio.text.language import language_of_script
 from studio.text.styles import Styles, load_styles, names_of_styles
@@ -241,7 +242,9 @@ class Speaking:
             requests[key] = request
             item = item_of_line(line, number, key, chapter=self._script.chapters[number])
             style = request.instruct or request.preset or ""
-            items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
+            items.append(
+                replace(item, voice=request.voice.name, style=style, seed=request.seed, spoken=spoken_line(request))
+            )
         return tuple(items), requests, taken, failed
 
     def style_names(self) -> dict[str, str]:

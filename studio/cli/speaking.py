@@ -25,7 +25,9 @@ from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_de
 from studio.cli.options import engine_options
 from studio.cli.pipe_writer import STANDARD_OUTPUT
 from studio.cli.progress import ProgressLine
+from studio.cli.signing import open_signer
 from studio.export.line_checks import LineCheck, LineRetries, UtteredLine
+from studio.export.provenance import licence_of_model
 from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
@@ -37,6 +39,7 @@ from studio.pipeline.request import (
     SynthesisReport,
     SynthesisRequest,
 )
+from studio.provenance.statement import Statement, hash_tokens
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
 from studio.worker.client import WorkerClient
@@ -73,14 +76,18 @@ async def speak(
     needs_speech_lm: bool = True,
     text: str = "",
     checked: CheckedSpeech | None = None,
+    statement: Callable[[], Statement],
 ) -> None:
     """Load the model of ``folder``, start the request and deliver its audio.
 
     If sentences have an implausible length and were not played, ``begin_again`` starts another request. Warn if the
-    model has not learned the language of ``text``. Raise ``StudioError``.
+    model has not learned the language of ``text``. ``statement`` is called at the end for the signed manifest of a file.
+    Raise ``StudioError``.
     """
     destination = choose_destination(arguments, command_context)
     line = ProgressLine()
+    is_file = destination.path not in (None, STANDARD_OUTPUT)
+    signer = await asyncio.to_thread(open_signer, arguments) if is_file else None
     warn_of_language(folder.name, {"text": text}, line)
     # What is played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
     options = replace(
@@ -113,9 +120,12 @@ async def speak(
                 result = await sink.deliver(lambda hooks: begin_again(client, hooks))
         finally:
             line.clear()
+        if signer is not None and destination.path is not None:
+            said = _completed(statement(), result, description, line_check, folder)
+            await asyncio.to_thread(signer.sign, destination.path, said)
         for message in (*_summary(result), *_check_summary(line_check)):
             line.say(message)
-        if destination.path not in (None, STANDARD_OUTPUT):
+        if is_file:
             reason = " (no sound device to play it on)" if destination.is_fallback else ""
             line.say(f"wrote {destination.path}{reason}")
             if description.is_provisional:
@@ -126,6 +136,24 @@ async def speak(
             values = _values(result, description, load_seconds=load_seconds, seed=seed, line_check=line_check)
             print(json.dumps(values, ensure_ascii=False), flush=True)
         await save_voices(client, line)
+
+
+def _completed(
+    statement: Statement,
+    result: OutputResult,
+    description: EngineDescription,
+    line_check: LineCheck | None,
+    folder: Path,
+) -> Statement:
+    """Return ``statement`` about one line with what is known at the end."""
+    (line,) = statement.lines
+    if line_check is not None:
+        line = replace(line, seed=line_check.seed, verdict=line_check.check.verdict.value)
+    tokens = hash_tokens(result.report.evidence)
+    line = replace(line, audio_sha256=result.audio_sha256, tokens_sha256=tokens)
+    engine = {"device": description.device, **result.report.engine}
+    licence = licence_of_model(folder)
+    return replace(statement, model=description.model_name, licence=licence, engine=engine, lines=(line,))
 
 
 @dataclass(frozen=True, slots=True)

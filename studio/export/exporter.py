@@ -26,6 +26,8 @@ from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
 from studio.pipeline.control import RequestControl
+from studio.provenance.signing import FileSigner
+from studio.provenance.statement import SpokenLine, Statement, hash_audio, hash_text
 from studio.text.styles import style_name
 
 # A smaller correction is inaudible. Without one, lines sound the same in the joined file as in their own files.
@@ -115,6 +117,8 @@ class Exporter:
         # keys are positions of lines in the plan
         self._records: dict[int, FileRecord] = {}
         self._num_samples: dict[int, int] = {}
+        self._signer: FileSigner | None = None
+        self._audio_hashes: dict[str, str] = {}  # of signed lines, by key
         self._failures: list[LineFailure] = []
         self._num_made = 0
         self._audio_seconds = 0.0
@@ -128,11 +132,14 @@ class Exporter:
     def run(self) -> ExportResult:
         """Run the export. Complete files are kept if it fails.
 
-        Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy``, ``Cancelled``, or ``UnusableSetting`` for a damaged cover.
+        Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy``, ``Cancelled``, ``UnusableSetting`` for a damaged cover, or
+        ``UnusableCertificate`` and ``CannotSign`` if files are signed.
         """
         plan = self._plan
         if self._settings.has_audiobook:
             require_m4b(self._settings.book.cover)
+        if self._settings.provenance.signing is not None:
+            self._signer = FileSigner(self._settings.provenance.signing)
         with self._journal as journal:
             self._target.open(_origins(plan), replaces_files=self._settings.replaces_files)
             self._find_existing(journal)
@@ -227,6 +234,8 @@ class Exporter:
     def _process(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
         settings = self._settings
         waveform = self._source.synthesize_waveform(item)
+        if self._signer is not None and item.key not in self._audio_hashes:
+            self._audio_hashes[item.key] = hash_audio(waveform.samples)
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db
@@ -245,8 +254,36 @@ class Exporter:
                 self._plan.line_recipe(item),
                 loudness_lufs=loudness_lufs(samples, settings.sample_rate) if self._measures else None,
                 true_peak_dbtp=true_peak_dbtp(samples) if self._measures else None,
+                seal=self._seal(file, [position]),
             )
         self._num_made += 1
+
+    def _seal(self, file: PurePosixPath, positions: Iterable[int]) -> Callable[[Path], None] | None:
+        """Return a function that signs the part file of ``file`` with the lines at ``positions``, or None if unwanted."""
+        signer, target = self._signer, self._target.path(file)
+        if signer is None:
+            return None
+        items = [self._plan.items[position] for position in positions]
+        return lambda part: signer.sign(part, self._statement(items), target)
+
+    def _statement(self, items: Sequence[ExportItem]) -> Statement:
+        settings, lines = self._settings, list[SpokenLine]()
+        for item in items:
+            check = self._check_of(item)
+            line = item.spoken or SpokenLine(hash_text(item.text), item.voice, item.seed or 0)
+            if check is not None:
+                line = replace(line, seed=check.seed, verdict=check.check.verdict.value)
+            lines.append(replace(line, audio_sha256=self._audio_hashes.get(item.key, "")))
+        done = {
+            "trimmed": settings.trims,
+            "loudness": settings.loudness is not None,
+            "joined": len(items) > 1,
+            "placed": settings.at_times,
+            "mastered": settings.standard is not None,
+        }
+        model = (items[0].model if items else "") or settings.provenance.model
+        edits = tuple(name for name, is_done in done.items() if is_done)
+        return Statement(model, settings.provenance.licence, tuple(lines), edits=edits)
 
     @property
     def _measures(self) -> bool:
@@ -322,6 +359,7 @@ class Exporter:
             timings[-1].end_samples,
             settings.book.tags(tags, chapter.chapter),
             "" if has_gap else self._plan.chapter_recipe(chapter),
+            positions=positions,
         )
 
     def _write_audiobook(self, timings: tuple[LineTiming, ...]) -> None:
@@ -333,8 +371,10 @@ class Exporter:
         comment = settings.provenance.tags(title="")["comment"]
         facts = settings.book.facts(settings.project or file.stem, comment, chapters)
         recipe, origin = self._script_recipe(file), plan.origin_of(file)
-        with self._target.audiobook(file, settings.sample_rate, facts, recipe, origin) as book:
-            for samples in self._stream_audio(sorted(self._num_samples), timings):
+        positions = sorted(self._num_samples)
+        seal = self._seal(file, positions)
+        with self._target.audiobook(file, settings.sample_rate, facts, recipe, origin, seal=seal) as book:
+            for samples in self._stream_audio(positions, timings):
                 book.write(samples)
         self._num_made += 1
 
@@ -360,12 +400,22 @@ class Exporter:
                 limit_mix, rate=settings.sample_rate, target=settings.loudness, encoding=settings.encoding
             )
             audio = mix_lines(chosen, audio, num_samples, limited)
-        self._write_sound(file, audio, num_samples, settings.book.tags(tags), self._script_recipe(file))
+        positions = sorted(position for position, _ in lines)
+        self._write_sound(
+            file, audio, num_samples, settings.book.tags(tags), self._script_recipe(file), positions=positions
+        )
 
     def _write_sound(
-        self, file: PurePosixPath, audio: Iterator[Samples], num_samples: int, tags: dict[str, str], recipe: str
+        self,
+        file: PurePosixPath,
+        audio: Iterator[Samples],
+        num_samples: int,
+        tags: dict[str, str],
+        recipe: str,
+        *,
+        positions: Sequence[int],
     ) -> None:
-        """Write ``audio``, about ``num_samples`` long, to ``file``."""
+        """Write ``audio``, the lines at ``positions`` and about ``num_samples`` long, to ``file``."""
         settings = self._settings
         encoding = settings.encoding.holding(num_samples)
         loudness = LoudnessMeter(settings.sample_rate) if self._measures else None
@@ -381,6 +431,7 @@ class Exporter:
                 recipe,
                 loudness_lufs=loudness.integrated_lufs if loudness else None,
                 true_peak_dbtp=true_peak.finish() if true_peak else None,
+                seal=self._seal(file, positions),
             )
         self._num_made += 1
 

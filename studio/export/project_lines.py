@@ -14,9 +14,11 @@ from studio.export.book import lines_with_chapters
 from studio.export.line_checks import LineCheck
 from studio.export.speech_source import ExportItem, ScriptChapter, SpeechSource
 from studio.export.target_folder import Origin
+from studio.pipeline.request import SynthesisRequest, VoiceReference
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
+from studio.provenance.statement import SpokenLine, spoken_line
 from studio.take_checks.records import TakeCheck, WordTime
 
 
@@ -100,7 +102,24 @@ def item_of_line(
         columns=line.columns,
         chapter=chapter or ScriptChapter(),
         slot=line.slot,
+        spoken=None if take is None else _spoken(take),
     )
+
+
+def _spoken(take: Take) -> SpokenLine:
+    parameters = take.parameters
+    request = SynthesisRequest(
+        parameters.text,
+        VoiceReference(Path(), None, parameters.voice_name),
+        instruct=parameters.style.instruct,
+        preset=parameters.style.preset,
+        speed=parameters.speed,
+        language=parameters.language,
+        sampling=parameters.sampling,
+        quality=parameters.quality,
+    )
+    line = spoken_line(request, seed=take.seed)
+    return replace(line, voice_sha256=parameters.voice_sha256)
 
 
 def _word_times(text: str, take: Take, edits: AudioEdits) -> tuple[WordTime, ...]:

@@ -9,6 +9,7 @@ import regex
 
 import studio
 from studio.catalog.known import known_models
+from studio.provenance.signing import Signing
 from studio.storage.disk import require_regular_file
 
 _MAX_TAG = 200
@@ -20,10 +21,11 @@ _MAX_CARD_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The name of the model and its licence, empty if unknown."""
+    """The name of the model and its licence, empty if unknown, and how files are signed, if they are."""
 
     model: str = ""
     licence: str = ""
+    signing: Signing | None = None
 
     def tags(self, *, title: str, voice: str = "", album: str = "") -> dict[str, str]:
         """Return the tags of a file under libsndfile's names. A format omits the tags that it does not support."""

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from studio.audio.waveform import Waveform
 from studio.project.lines import Slot
+from studio.provenance.statement import SpokenLine
 from studio.take_checks.records import WordTime
 
 
@@ -31,6 +32,7 @@ class ExportItem:
         model, seed: Values for the manifest.
         columns: The cells of the imported table, by column name.
         slot: The time of the line in a video.
+        spoken: How the audio was spoken, for the signed manifest; None if unknown.
         words: Times of the words in the audio of the line, from the check of its take; positions are those in ``text``.
     """
 
@@ -48,6 +50,7 @@ class ExportItem:
     chapter: ScriptChapter = ScriptChapter()
     slot: Slot | None = None
     words: tuple[WordTime, ...] = ()
+    spoken: SpokenLine | None = None
 
 
 class SpeechSource(Protocol):

@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Self
@@ -260,9 +260,19 @@ class TargetFolder:
 
     @contextlib.contextmanager
     def audiobook(
-        self, file: PurePosixPath, sample_rate: int, facts: BookFacts, recipe: str, origin: Origin
+        self,
+        file: PurePosixPath,
+        sample_rate: int,
+        facts: BookFacts,
+        recipe: str,
+        origin: Origin,
+        *,
+        seal: Callable[[Path], None] | None = None,
     ) -> Iterator[AudiobookWriter]:
-        """Yield a writer. The audiobook appears complete at the end of the block, or not at all if the block raises."""
+        """Yield a writer. The audiobook appears complete at the end of the block, or not at all if the block raises.
+
+        ``seal`` is called with the path of the complete part file, which it may change.
+        """
         path = self._folder / file
         with contextlib.ExitStack() as whole, contextlib.ExitStack() as content:
             with writing(path):
@@ -271,6 +281,8 @@ class TargetFolder:
             yield _Audiobook(book, path)
             with writing(path):
                 content.close()
+                if seal is not None:
+                    seal(part)
                 found = part.stat()
                 num_samples = facts.chapters[-1].end_samples
                 self._journal.append(
@@ -327,9 +339,19 @@ class SoundFile:
         self._writer.write(samples)
         self.num_samples += len(samples)
 
-    def complete(self, recipe: str, *, loudness_lufs: float | None, true_peak_dbtp: float | None) -> FileRecord:
-        """Record the file in the journal, then rename it. A crash in between leaves a harmless record."""
-        found = self._writer.finish()
+    def complete(
+        self,
+        recipe: str,
+        *,
+        loudness_lufs: float | None,
+        true_peak_dbtp: float | None,
+        seal: Callable[[Path], None] | None = None,
+    ) -> FileRecord:
+        """Record the file in the journal, then rename it. A crash in between leaves a harmless record.
+
+        ``seal`` is called with the path of the complete part file, which it may change.
+        """
+        found = self._writer.finish(seal)
         record = FileRecord(
             file=str(self._file),
             recipe=recipe,

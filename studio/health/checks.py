@@ -73,6 +73,7 @@ _ACCELERATORS = (
     "vllm",
 )
 _SERVE_LIBRARIES = ("fastapi", "prometheus_client", "uvicorn", "websockets")
+_PROVENANCE_LIBRARIES = ("c2pa",)
 _CLUSTER_LIBRARIES = ("ray", "fastapi")
 
 _WEIGHTS_ON_GPU = {Stage.SPEECH_LM: "llm", Stage.FLOW: "flow", Stage.VOCODER: "hift"}
@@ -229,10 +230,11 @@ def check_accelerators() -> Check:
 
 
 def check_services() -> Iterator[Check]:
-    """Check the optional libraries of `timbre serve` and `timbre cluster`."""
+    """Check the optional libraries of `timbre serve`, `timbre cluster` and signed files."""
     for subject, extra, names in (
         (message("speech service"), "serve", _SERVE_LIBRARIES),
         (message("cluster"), "cluster", _CLUSTER_LIBRARIES),
+        (message("signed files"), "provenance", _PROVENANCE_LIBRARIES),
     ):
         missing = [name for name in names if importlib.util.find_spec(name) is None]
         words = message("not installed. {how}", how=how_to_add(extra)) if missing else message("installed")

@@ -14,8 +14,8 @@ from typing import Any
 
 from studio.pipeline.request import EngineDescription
 from studio.remote import wire
-from studio.remote.records import decode
 from studio.storage.atomic_file import atomic_write
+from studio.storage.records import decode
 
 _FILE_NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _FOLDER_NAME = re.compile(r"[\w][\w. -]{0,99}")

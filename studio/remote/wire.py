@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from studio.pipeline.request import AudioChunk, ConversionRequest, SynthesisRequest, VoiceReference
-from studio.remote.records import decode_fields, encode
 from studio.storage.json_input import parse_json
+from studio.storage.records import decode_fields, encode
 from studio.worker import protocol
 from studio.worker.protocol import Event
 

@@ -22,7 +22,6 @@ from studio.errors import BadRequest
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import ConversionRequest, KnownTokens, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote import wire
-from studio.remote.records import encode
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved
 from studio.serve.errors import invalid_field
@@ -31,6 +30,7 @@ from studio.serve.received_voices import FEATURES_SUFFIX, ReceivedVoices
 from studio.serve.responses import as_studio_error
 from studio.serve.schemas import MAX_INPUT, LanguageTag, Name, Seed, Speed
 from studio.serve.service import SpeechService
+from studio.storage.records import encode
 from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
 from studio.worker.request_handle import Callbacks, StartTime

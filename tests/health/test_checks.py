@@ -118,7 +118,7 @@ def test_recent_errors_are_explained_and_counted(monkeypatch: pytest.MonkeyPatch
 
 def test_the_libraries_of_the_service_and_the_cluster_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "_CLUSTER_LIBRARIES", ("no_such_library",))
-    service, cluster = check_services()
+    service, cluster, _ = check_services()
     assert "fastapi" in str(service.finding)
     assert "[cluster]" in str(cluster.finding)
     assert {service.verdict, cluster.verdict} == {CheckVerdict.FINE}

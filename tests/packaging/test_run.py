@@ -220,7 +220,9 @@ def test_a_ready_environment_starts_the_program_at_once_and_silently(
     environment.python.touch()
     environment.program("timbre").write_text('#!/bin/sh\necho "[$*]"\nexit 7\n')
     environment.program("timbre").chmod(0o755)
-    environment.finish(wanted_stamp(RUN.parents[1], environment, Machine.this(), frozenset({"app", "media", "serve"})))
+    environment.finish(
+        wanted_stamp(RUN.parents[1], environment, Machine.this(), frozenset({"app", "media", "provenance", "serve"}))
+    )
     before = os.times()
     ended = subprocess.run([sys.executable, str(RUN), "say", "a b"], capture_output=True, text=True, check=False)
     after = os.times()

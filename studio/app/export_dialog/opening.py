@@ -16,11 +16,13 @@ from studio.app.session import Session
 from studio.app.widgets.dialogs import open_dialog
 from studio.catalog.language_check import unlearned_language
 from studio.export.provenance import Provenance, licence_of_model
+from studio.provenance.signing import chosen_signing
+from studio.settings_store import Settings
 
 
-def provenance_of_model(folder: Path) -> Provenance:
-    """Return the facts about the model in ``folder`` for the metadata of exported files."""
-    return Provenance(folder.name, licence_of_model(folder))
+def provenance_of_model(folder: Path, settings: Settings) -> Provenance:
+    """Return the facts about the model in ``folder`` for the metadata of exported files, and how they are signed."""
+    return Provenance(folder.name, licence_of_model(folder), chosen_signing(settings))
 
 
 def open_export_dialog(
@@ -40,7 +42,7 @@ def open_export_dialog(
         session.editor.project,
         session.settings,
         selected_ids=selected_ids,
-        provenance=provenance_of_model(model_folder),
+        provenance=provenance_of_model(model_folder, session.settings),
         known=KnownVoicesAndStyles(
             session.find_voice, session.model_selection.styles.supports, partial(unlearned_language, model_folder.name)
         ),

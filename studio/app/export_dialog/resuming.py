@@ -94,7 +94,7 @@ class ExportResuming(QObject):
         try:
             order = interrupted.order(
                 session.editor.project,
-                provenance_of_model(session.model_selection.folder()),
+                provenance_of_model(session.model_selection.folder(), session.settings),
                 session.model_selection.styles.names,
             )
         except StudioError as error:

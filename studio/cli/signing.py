@@ -1,0 +1,35 @@
+"""Options of the commands that sign the files they write."""
+
+from __future__ import annotations
+
+import argparse
+
+from studio.cli.progress import print_message
+from studio.provenance.signing import FileSigner, Signing, chosen_signing, why_not_signed
+from studio.settings import SIGNS_FILES
+from studio.settings_store import Settings
+
+
+def add_signing_options(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--unsigned",
+        action="store_true",
+        help="write files without a signed manifest: nobody can then verify that they are synthetic, and made here",
+    )
+
+
+def signing_of(arguments: argparse.Namespace) -> Signing | None:
+    """Return how files are signed, or None. If the library is missing, print that they are not."""
+    settings = Settings()
+    if arguments.unsigned or not settings[SIGNS_FILES]:
+        return None
+    chosen = chosen_signing(settings)
+    if chosen is None:
+        print_message(f"timbre: {why_not_signed()}")
+    return chosen
+
+
+def open_signer(arguments: argparse.Namespace) -> FileSigner | None:
+    """Load the key that signs, or return None. Raise ``UnusableCertificate``, ``CannotWrite``, ``DiskFull``."""
+    signing = signing_of(arguments)
+    return None if signing is None else FileSigner(signing)

@@ -1,0 +1,147 @@
+"""Reads the provenance of audio files: the signed manifest, and the tags.
+
+Files are untrusted. A manifest that cannot be read is a result, not an error, and nothing is fetched from the network.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from studio.audio.files import read_tags
+from studio.errors import IncompleteInstallation, UnreadableClip
+from studio.messages import Message, message
+from studio.provenance.signing import ANY_FORMAT, EMBEDDING_FORMATS, OFFLINE, SIDECAR_SUFFIX, can_sign
+from studio.provenance.statement import SPEECH_LABEL
+from studio.storage.disk import require_regular_file
+from studio.storage.json_input import parse_json
+from studio.system.installation import how_to_add
+
+_MAX_SIDECAR_BYTES = 64 << 20
+# Failures that concern only who has signed, not what was signed.
+_OF_SIGNER = ("signingCredential.", "timeStamp.", "claimSignature.outsideValidity")
+_log = logging.getLogger(__name__)
+
+
+class ManifestState(Enum):
+    VALID = "valid"
+    CHANGED = "changed"  # the file, or its manifest, is not what was signed
+    ABSENT = "absent"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What is known about the origin of a file.
+
+    Attributes:
+        signer: The name in the certificate, empty if there is none. Anybody can choose the name of a self-made key.
+        is_trusted: Whether the signer is this user, or has a certificate that the user trusts.
+        reason: Why the manifest is not valid.
+        tags: The tags of the file, by libsndfile's names.
+        speech: What the program that made the file states about the speech, if it is this program; unverified
+            unless the manifest is valid.
+        num_ingredients: The number of recordings of which the manifest keeps their own manifests.
+    """
+
+    path: Path
+    state: ManifestState
+    signer: str = ""
+    is_trusted: bool = False
+    reason: Message | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    speech: Mapping[str, Any] | None = None
+    num_ingredients: int = 0
+
+
+def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
+    """Inspect ``path``. ``trusted`` are certificates in PEM.
+
+    Raise ``UnreadableClip`` if there is no such file, ``IncompleteInstallation`` without the library.
+    """
+    if not can_sign():
+        raise IncompleteInstallation(
+            "Manifests cannot be read: the library c2pa-python is not installed.",
+            remedy="The extra “provenance” contains it. {how}",
+            how=how_to_add("provenance"),
+        )
+    import c2pa  # noqa: PLC0415 - takes time to import, and is optional
+
+    try:
+        require_regular_file(path)
+        tags = read_tags(path)
+        kind = EMBEDDING_FORMATS.get(path.suffix.lower())
+        sidecar = path.with_suffix(SIDECAR_SUFFIX)
+        manifest = None
+        if kind is None:
+            if not sidecar.is_file():
+                return Inspection(path, ManifestState.ABSENT, tags=tags)
+            with sidecar.open("rb") as file:
+                manifest = file.read(_MAX_SIDECAR_BYTES)
+        settings = OFFLINE | ({"trust": {"user_anchors": trusted.decode("ascii", "replace")}} if trusted else {})
+        with (
+            path.open("rb") as file,
+            c2pa.Context.from_dict(settings) as context,
+            c2pa.Reader(kind or ANY_FORMAT, file, manifest, context) as reader,
+        ):
+            return _inspected(path, parse_json(reader.json()), tags)
+    except OSError as error:
+        raise UnreadableClip(
+            "{path} cannot be read ({reason}).", remedy="Check its name and folder.", path=path, reason=error
+        ) from error
+    except c2pa.C2paError as error:
+        if isinstance(error, c2pa.C2paError.ManifestNotFound):
+            return Inspection(path, ManifestState.ABSENT, tags=tags)
+        _log.info("the manifest of %s cannot be read: %s", path.name, error)
+        reason = message("The manifest, or the file, is damaged ({reason}).", reason=error)
+        return Inspection(path, ManifestState.UNREADABLE, reason=reason, tags=tags)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        _log.info("the manifest of %s cannot be used: %r", path.name, error)
+        reason = message("The manifest does not have the form of C2PA.")
+        return Inspection(path, ManifestState.UNREADABLE, reason=reason, tags=tags)
+
+
+def _inspected(path: Path, store: Any, tags: Mapping[str, str]) -> Inspection:
+    """Return what the manifest ``store`` says. Raise ``KeyError``, ``TypeError`` … if its form is unknown."""
+    active = store["manifests"][store["active_manifest"]]
+    failures = [str(each["code"]) for each in store["validation_results"]["activeManifest"].get("failure") or ()]
+    serious = [code for code in failures if not code.startswith(_OF_SIGNER)]
+    signature = active.get("signature_info") or {}
+    signer = str(signature.get("common_name") or signature.get("issuer") or "")
+    reason = None
+    if serious:
+        reason = message("The file was changed after it was signed ({codes}).", codes=", ".join(sorted(set(serious))))
+    speech = next((each["data"] for each in active.get("assertions") or () if each["label"] == SPEECH_LABEL), None)
+    return Inspection(
+        path,
+        ManifestState.CHANGED if serious else ManifestState.VALID,
+        signer,
+        is_trusted=not failures and store.get("validation_state") == "Trusted",
+        reason=reason,
+        tags=tags,
+        speech=speech if isinstance(speech, dict) else None,
+        num_ingredients=sum(1 for each in active.get("ingredients") or () if each.get("active_manifest")),
+    )
+
+
+def inspection_values(found: Inspection) -> dict[str, Any]:
+    """Return the values of the JSON output. Keys are never removed or renamed."""
+    return {
+        "path": str(found.path),
+        "manifest": {
+            "state": found.state.value,
+            "signer": found.signer or None,
+            "is_trusted": found.is_trusted,
+        },
+        "mark": {"state": "not-checked", "probability": None},
+        "metadata": dict(found.tags) | ({} if found.speech is None else {"speech": found.speech}),
+    }
+
+
+def inspections_json(found: list[Inspection]) -> str:
+    return json.dumps({"files": [inspection_values(each) for each in found]}, ensure_ascii=False)

@@ -1,0 +1,101 @@
+"""Damaged and hostile files end with a state and a sentence, not with a crash."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from speech_files import write_speech
+
+from studio.errors import IncompleteInstallation, UnreadableClip
+from studio.provenance import inspection
+from studio.provenance.inspection import ManifestState, inspect_file
+from studio.provenance.signing import SIDECAR_SUFFIX, FileSigner
+from studio.provenance.statement import Statement
+
+
+@pytest.mark.parametrize("encoding", ["wav16", "flac16", "mp3", "opus"])
+def test_a_file_of_an_earlier_version_has_no_manifest(encoding: str, tmp_path: Path) -> None:
+    suffix = {"wav16": ".wav", "flac16": ".flac"}.get(encoding, f".{encoding}")
+    found = inspect_file(write_speech(tmp_path / f"speech{suffix}", encoding))
+    assert (found.state, found.signer, found.is_trusted) == (ManifestState.ABSENT, "", False)
+    assert found.tags == {"title": "你好"}
+
+
+def test_a_missing_file_and_a_pipe_are_sentences(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableClip, match="cannot be read"):
+        inspect_file(tmp_path / "missing.wav")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.wav")
+        with pytest.raises(UnreadableClip, match="cannot be read"):
+            inspect_file(tmp_path / "pipe.wav")
+
+
+@pytest.mark.parametrize("suffix", [".wav", ".flac", ".mp3", ".m4b"])
+def test_files_that_are_not_audio_are_sentences(suffix: str, tmp_path: Path) -> None:
+    for content in (
+        b"",
+        b"RIFF",
+        b"RIFFxxxxWAVE" * 40,
+        b"fLaC" + bytes(99),
+        b"ID3\x04\0\0\x7f\x7f\x7f\x7f" + bytes(99),
+    ):
+        path = tmp_path / f"junk{suffix}"
+        path.write_bytes(content)
+        assert inspect_file(path).state in (ManifestState.ABSENT, ManifestState.UNREADABLE)
+
+
+@pytest.mark.parametrize("encoding", ["wav16", "flac16", "mp3", "m4b"])
+def test_no_damage_of_the_manifest_is_taken_for_valid(
+    encoding: str, tmp_path: Path, signer: FileSigner, statement: Statement
+) -> None:
+    suffix = {"wav16": ".wav", "flac16": ".flac"}.get(encoding, f".{encoding}")
+    path = write_speech(tmp_path / f"speech{suffix}", encoding)
+    unsigned = path.read_bytes()
+    signer.sign(path, statement)
+    whole = path.read_bytes()
+    start, chance = whole.index(b"jumb") - 4, random.Random(5)
+    size = len(whole) - len(unsigned)
+    for _ in range(60):
+        content = bytearray(whole)
+        for _ in range(chance.choice((1, 3, 40))):
+            content[start + chance.randrange(min(size, len(whole) - start - 100))] ^= 1 << chance.randrange(8)
+        if content == whole:
+            continue
+        path.write_bytes(content[: chance.choice((len(content), len(content), start + 800))])
+        found = inspect_file(path)
+        if found.state is ManifestState.VALID:  # only unused padding differs
+            assert found.speech is not None
+            assert found.speech["model"] == "mini"
+        else:
+            assert found.state is ManifestState.ABSENT or str(found.reason).endswith(".")
+
+
+def test_a_sidecar_of_another_file_does_not_fit(tmp_path: Path, signer: FileSigner, statement: Statement) -> None:
+    first, second = (write_speech(tmp_path / name, "opus") for name in ("one.opus", "two.opus"))
+    signer.sign(first, statement)
+    second.write_bytes(second.read_bytes() + b"more")
+    first.with_suffix(SIDECAR_SUFFIX).rename(second.with_suffix(SIDECAR_SUFFIX))
+    assert inspect_file(second).state is ManifestState.CHANGED
+    second.with_suffix(SIDECAR_SUFFIX).write_bytes(b"no manifest")
+    assert inspect_file(second).state is ManifestState.UNREADABLE
+
+
+def test_without_the_library_the_way_to_install_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "can_sign", lambda: False)
+    with pytest.raises(IncompleteInstallation, match="c2pa-python is not installed"):
+        inspect_file(tmp_path / "speech.wav")
+
+
+@pytest.mark.parametrize(
+    "store", [{}, [], {"active_manifest": "a", "manifests": {}}, {"active_manifest": "a", "manifests": {"a": 3}}]
+)
+def test_a_manifest_of_an_unknown_form_is_unreadable(
+    store: object, tmp_path: Path, signer: FileSigner, statement: Statement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_speech(tmp_path / "speech.wav", "wav16")
+    signer.sign(path, statement)
+    monkeypatch.setattr(inspection, "parse_json", lambda _: store)
+    assert inspect_file(path).state is ManifestState.UNREADABLE
