@@ -5272,7 +5272,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Fragments of the text are missing.</source>
-        <translation type="unfinished"></translation>
+        <translation>文本缺少若干片段。</translation>
     </message>
     <message>
         <source>Give a recording or the name of a voice with --voice.</source>
@@ -5389,6 +5389,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Save under another name to keep both versions.</source>
         <translation>请另存为其他名称，以保留两者。</translation>
+    </message>
+    <message>
+        <source>Send the name of one voice.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Set it to automatic (Settings, Speech and playback).</source>
@@ -5640,7 +5644,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>This version of the program cannot send text as it arrives to this service.</source>
-        <translation type="unfinished"></translation>
+        <translation>此版本的程序无法向该服务边接收边发送文本。</translation>
     </message>
     <message>
         <source>Try again in a moment.</source>
@@ -5652,7 +5656,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Update the program on the computer that sends it, or send the whole text.</source>
-        <translation type="unfinished"></translation>
+        <translation>请更新发送端电脑上的程序，或一次发送整段文本。</translation>
     </message>
     <message>
         <source>Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.</source>
@@ -5689,6 +5693,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use three to ten seconds of one speaker.</source>
         <translation>请使用单人说话的录音，时长 3 到 10 秒。</translation>
+    </message>
+    <message>
+        <source>Voices cannot be mixed, as in “{name}”.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
