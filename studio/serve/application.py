@@ -61,7 +61,7 @@ def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
     # The documentation pages of FastAPI load scripts from another server.
     app = FastAPI(title="Timbre Studio", version=studio.__version__, docs_url=None, redoc_url=None)
     app.add_middleware(AccessControl, rules=rules, on_refused=service.count_failure)
-    app.add_middleware(RequestLog, on_end=service.metrics.count_request)
+    app.add_middleware(RequestLog, on_end=service.end_request)
     _add_error_handlers(app, service)
     _add_speech(app, service)
     _add_voices(app, service)

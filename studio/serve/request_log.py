@@ -24,6 +24,8 @@ REQUEST_ID = b"x-request-id"
 _VALID_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 # Requests of probes and scrapers, which are logged only if they fail.
 _PROBES = frozenset({"/health", "/healthz", "/readyz", "/metrics"})
+_UNSAFE = re.compile(r"[^ -~]")
+_MAX_AGENT_CHARACTERS = 60
 # nginx's status for a client that disconnects before its response.
 _CLIENT_CLOSED = 499
 _current: contextvars.ContextVar[RequestRecord | None] = contextvars.ContextVar("request", default=None)
@@ -36,6 +38,7 @@ class RequestRecord:
     id: str
     client: str
     method: str
+    agent: str = ""  # the client's name for itself; shown in the window, never logged
     began: float = field(default_factory=time.perf_counter)
     route: str = "unknown"
     status: int = 0
@@ -93,10 +96,10 @@ def note_outcome(outcome: str) -> None:
 class RequestLog:
     """ASGI middleware. It takes the id of a request from its header, or makes one, and returns it in the response.
 
-    ``on_end`` is called with the route, the status and the duration of each request. A HEAD request is passed on as GET.
+    ``on_end`` is called with the record of each request. A HEAD request is passed on as GET.
     """
 
-    def __init__(self, app: ASGIApp, on_end: Callable[[str, int, float], None]) -> None:
+    def __init__(self, app: ASGIApp, on_end: Callable[[RequestRecord], None]) -> None:
         self._app = app
         self._on_end = on_end
 
@@ -104,11 +107,13 @@ class RequestLog:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        given = dict(scope["headers"]).get(REQUEST_ID, b"")
+        headers = dict(scope["headers"])
+        given = headers.get(REQUEST_ID, b"")
         record = RequestRecord(
             id=given.decode() if _VALID_ID.fullmatch(given) else uuid.uuid4().hex,
             client=scope["client"][0] if scope.get("client") else "",
             method=scope.get("method", "WEBSOCKET"),
+            agent=_UNSAFE.sub("", headers.get(b"user-agent", b"").decode("ascii", "ignore"))[:_MAX_AGENT_CHARACTERS],
         )
         if record.method == "HEAD":
             scope = {**scope, "method": "GET"}  # the server sends no body
@@ -132,7 +137,7 @@ class RequestLog:
             record.status = record.status or _CLIENT_CLOSED
             if record.status >= 400 and record.outcome == "ok":
                 record.outcome = "refused"
-            self._on_end(record.route, record.status, record.seconds())
+            self._on_end(record)
             is_quiet = record.route in _PROBES and record.status < 400
             _log.log(logging.DEBUG if is_quiet else logging.INFO, "%s", _Line(record.fields()))
 

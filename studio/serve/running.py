@@ -74,7 +74,7 @@ def listen(address: Address) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         raise CannotServe(
             "The service cannot listen on {host}, port {port} ({reason}).",
-            remedy="Choose another port with --port, or end the program that uses this one.",
+            remedy="Choose another port, or end the program that uses this one.",
             host=address.host,
             port=address.port,
             reason=error,

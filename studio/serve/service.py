@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from weakref import WeakSet
@@ -38,7 +40,7 @@ from studio.pipeline.request import (
 from studio.serve.backend import Begin, ServedSpeech, SpeechBackend, TextMark
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
-from studio.serve.request_log import note_outcome, note_speech
+from studio.serve.request_log import RequestRecord, note_outcome, note_speech
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
 from studio.serve.voice_names import OPENAI_VOICES
 from studio.serve.word_times import RequestedWords, WordAligner, open_aligning_checks
@@ -53,6 +55,7 @@ from studio.worker.request_handle import Callbacks
 _log = logging.getLogger(__name__)
 
 DEFAULT_QUEUE = 64
+_MAX_RECENT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,18 @@ class ServiceOptions:
     is_strict: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class EndedRequest:
+    """A request that has ended. ``outcome`` is “ok”, “cancelled”, or the code of an error."""
+
+    ended: datetime
+    client: str
+    route: str
+    status: int
+    outcome: str
+    seconds: float
+
+
 class SpeechService:
     """Speech of one model for many clients. Used on one event loop."""
 
@@ -85,6 +100,7 @@ class SpeechService:
         self.options = options
         self.description: EngineDescription | None = None
         self.num_served = 0
+        self.recent: deque[EndedRequest] = deque(maxlen=_MAX_RECENT)
         self._num_slots = 1
         self.library = open_library()
         self.queue = FairQueue(options.max_waiting, lambda: self._num_slots)
@@ -221,6 +237,15 @@ class SpeechService:
             RequestedWords(self._aligner, speed=body.speed, language=body.language)
             if body.timestamp_granularities
             else None
+        )
+
+    def end_request(self, record: RequestRecord) -> None:
+        """Count a request of the service, of any kind, and remember it for a while."""
+        seconds = record.seconds()
+        self.metrics.count_request(record.route, record.status, seconds)
+        client = f"{record.agent} ({record.client})" if record.agent else record.client
+        self.recent.appendleft(
+            EndedRequest(datetime.now().astimezone(), client, record.route, record.status, record.outcome, seconds)
         )
 
     def count_end(self, speech: ServedSpeech | None, error: StudioError | None) -> None:

@@ -25,7 +25,7 @@ from studio.pipeline.request import (
 )
 from studio.serve.backend import SpeechBackend
 from studio.serve.running import Address, run_service
-from studio.serve.service import ServiceOptions, SpeechService
+from studio.serve.service import EndedRequest, ServiceOptions, SpeechService
 from studio.text.arriving import ArrivingText
 from studio.voices.library import VoiceLibrary
 from studio.worker.request_events import follow, request_events
@@ -45,6 +45,7 @@ class ServiceState:
     num_waiting: int = 0
     num_served: int = 0
     error: StudioError | None = None
+    recent: tuple[EndedRequest, ...] = ()  # the last requests, the newest first
 
 
 class ServiceThread:
@@ -84,7 +85,8 @@ class ServiceThread:
         if service is None:
             return ServiceState(self._url, error=self._error)
         queue = service.queue
-        return ServiceState(self._url, queue.num_running, queue.num_waiting, service.num_served, self._error)
+        recent = tuple(service.recent.copy())  # in one step: the service adds requests meanwhile
+        return ServiceState(self._url, queue.num_running, queue.num_waiting, service.num_served, self._error, recent)
 
     def use_voice_names(self, names: Mapping[str, str]) -> None:
         """Use ``names`` instead of those of the options. May be called on any thread."""

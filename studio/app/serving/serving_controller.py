@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import socket
+import urllib.error
+import urllib.request
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from studio import paths
 from studio.app.background import run_in_thread
 from studio.app.bridge import Engine, EngineState, WorkerBridge
-from studio.errors import IncompleteInstallation, StudioError
+from studio.errors import CannotServe, IncompleteInstallation, StudioError
 from studio.settings import SERVED_VOICE_NAMES, SERVICE_PORT
 from studio.settings_store import Settings
 from studio.system.installation import how_to_add
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from studio.voices.library import VoiceLibrary
 
 _STOP_SECONDS = 3.0
+_TEST_SECONDS = 120.0
+_WAV_HEADER_BYTES = 44
 
 
 class ServingController(QObject):
@@ -154,6 +160,35 @@ class ServingController(QObject):
         """Wait for the end of the service after ``release``, for a limited time."""
         if self._ending is not None:
             await run_in_thread(self._ending.wait, _STOP_SECONDS)
+
+
+def find_free_port(used: int) -> int:
+    """Return a free port of this computer: the next after ``used``, if it is one of the next ten."""
+    for port in (*range(used + 1, min(used + 11, 65536)), 0):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)) as listener:
+            return int(listener.getsockname()[1])
+    return used
+
+
+def request_test_speech(url: str, key: str) -> float:
+    """Let the service at ``url`` speak, as another program would. Return the seconds of speech. Raise ``CannotServe``.
+
+    Takes as long as the speech: call it on a background thread.
+    """
+    body = json.dumps({"input": "1, 2, 3.", "response_format": "wav"}).encode()
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "User-Agent": "Timbre Studio"}
+    request = urllib.request.Request(f"{url}/audio/speech", body, headers)  # noqa: S310 - the address of this window
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=_TEST_SECONDS) as response:
+            wav = response.read()
+    except (OSError, ValueError) as error:
+        reason = error.read().decode(errors="replace") if isinstance(error, urllib.error.HTTPError) else error
+        raise CannotServe(
+            "The service did not speak the test ({reason}).", remedy="Speak a line in the window first.", reason=reason
+        ) from error
+    rate = int.from_bytes(wav[24:28], "little")
+    return (len(wav) - _WAV_HEADER_BYTES) / 2 / rate
 
 
 def _notification(

@@ -23,6 +23,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from window_bench import Bench
 
+from studio.app.serving.serving_controller import find_free_port
 from studio.app.serving.serving_dialog import ServingDialog
 from studio.settings import SERVED_VOICE_NAMES, SERVES_AT_START, SERVICE_PORT
 
@@ -123,6 +124,60 @@ def test_an_error_of_the_service_is_shown_and_switches_it_off(
             qtbot.waitUntil(lambda: not dialog.switch.isChecked())
     switch_on(dialog, qtbot)
     assert dialog.problem.words == ""
+
+
+def test_a_taken_port_is_replaced_by_a_free_one_with_one_press(
+    dialog: ServingDialog, free_port: int, qtbot: QtBot
+) -> None:
+    import socket
+
+    assert dialog.port.value() == free_port
+    assert not dialog.use_free_port.isVisible()
+    with socket.create_server(("127.0.0.1", free_port)):
+        QTest.keyClick(dialog.switch, Qt.Key.Key_Space)
+        qtbot.waitUntil(dialog.use_free_port.isVisible)
+        assert dialog.height() >= dialog._rows.totalHeightForWidth(dialog.width())
+        assert "--port" not in dialog.problem.words
+        dialog.use_free_port.setFocus()
+        QTest.keyClick(dialog.use_free_port, Qt.Key.Key_Space)
+        qtbot.waitUntil(lambda: bool(dialog.address.text()))
+        other = int(dialog.port.value())
+        assert other != free_port
+        assert f":{other}/v1" in dialog.address.text()
+        assert dialog._settings[SERVICE_PORT] == other
+        assert not dialog.use_free_port.isVisible()
+        assert dialog.problem.words == ""
+
+
+def test_another_port_is_used_at_once(dialog: ServingDialog, free_port: int, qtbot: QtBot) -> None:
+    switch_on(dialog, qtbot)
+    other = find_free_port(free_port)
+    dialog.port.setFocus()
+    dialog.port.selectAll()
+    QTest.keyClicks(dialog.port, str(other))
+    QTest.keyClick(dialog.port, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: f":{other}/v1" in dialog.address.text())
+    assert free_port not in listening_ports()
+
+
+def test_the_service_is_tested_and_its_requests_are_listed(dialog: ServingDialog, qtbot: QtBot) -> None:
+    assert not dialog.test_button.isEnabled()
+    switch_on(dialog, qtbot)
+    url = f"{dialog.address.text()}/audio/speech"
+    in_thread(qtbot, lambda: httpx2.post(url, json={"input": "one"}, headers={"User-Agent": "my game"}))
+    qtbot.waitUntil(lambda: dialog.requests.topLevelItemCount() == 1)
+    refused = dialog.requests.topLevelItem(0)
+    assert refused is not None
+    assert [refused.text(column) for column in (1, 3)] == ["my game (127.0.0.1)", "401 wrong-token"]
+    qtbot.waitUntil(dialog.test_button.isEnabled)
+    QTest.keyClick(dialog.test_button, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "s of speech" in dialog.test_result.text())
+    qtbot.waitUntil(lambda: dialog.requests.topLevelItemCount() == 2)
+    newest = dialog.requests.topLevelItem(0)
+    assert newest is not None
+    assert [newest.text(column) for column in (1, 2, 3)] == [
+        "Timbre Studio (127.0.0.1)", "/v1/audio/speech", "200"
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
