@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QMainWindow,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QStatusBar,
     QTabWidget,
     QToolBar,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -46,8 +47,32 @@ LINE_ACTIONS = (
 )  # fmt: skip
 
 
+class LabelledToolBar(QToolBar):
+    """Shows titles beside the icons if there is room for all of them; undo and redo, whose titles change, have none."""
+
+    def __init__(self, title: str, window: QMainWindow) -> None:
+        super().__init__(title, window)
+        self._labelled_width = 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if not self._labelled_width:
+            self._show_titles(are_shown=True)
+            self._labelled_width = self.sizeHint().width()
+        self._show_titles(are_shown=self.width() >= self._labelled_width)
+
+    def _show_titles(self, *, are_shown: bool) -> None:
+        style = Qt.ToolButtonStyle
+        wanted = style.ToolButtonTextBesideIcon if are_shown else style.ToolButtonIconOnly
+        if self.toolButtonStyle() != wanted:
+            self.setToolButtonStyle(wanted)
+            for action in self.actions():
+                if action.objectName() in ("edit.undo", "edit.redo"):
+                    cast("QToolButton", self.widgetForAction(action)).setToolButtonStyle(style.ToolButtonIconOnly)
+
+
 def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
-    bar = QToolBar(title, window)
+    bar = LabelledToolBar(title, window)
     bar.setObjectName("toolbar")
     bar.setMovable(False)
     bar.setIconSize(QSize(_ICON_PIXELS, _ICON_PIXELS))

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.translation import join_phrases
 from studio.app.widgets.controls import in_column
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.project.drafts import Draft
 
@@ -45,6 +46,7 @@ class RecoveryDialog(QDialog):
         buttons = QDialogButtonBox()
         self._recover = buttons.addButton(self.tr("Recover"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._discard = buttons.addButton(self.tr("Delete"), QDialogButtonBox.ButtonRole.DestructiveRole)
+        make_primary(self._recover)
         buttons.addButton(self.tr("Later"), QDialogButtonBox.ButtonRole.RejectRole)
         in_column(words, self._list, buttons, parent=self)
         self.resize(fit_to_screen(520, self.sizeHint().height()))

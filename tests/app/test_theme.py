@@ -286,3 +286,11 @@ def test_the_focus_ring_of_a_check_box_is_not_cut_off(qapp: QApplication, qtbot:
         option.state = QStyle.StateFlag.State_Enabled | state
         sizes.append(box.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, box).size())
     assert sizes[0] == sizes[1] == QSize(16, 16)
+
+
+def test_no_two_actions_or_states_are_alike() -> None:
+    """Lines and takes are removed with the same icon; every other icon of the menus has one meaning."""
+    used = [spec.icon for spec in SPECS if spec.icon and spec.icon != "remove"]
+    assert len(used) == len(set(used)), sorted(name for name in used if used.count(name) > 1)
+    drawings = [path.read_text("utf-8") for path in (paths.resources() / "icons").glob("state-*.svg")]
+    assert len(drawings) == len(set(drawings))

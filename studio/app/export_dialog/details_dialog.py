@@ -25,6 +25,7 @@ from studio.app.export_dialog.task_text import figures_text, phase_text
 from studio.app.translation import join_sentences
 from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -52,7 +53,7 @@ class ProgressPage(QWidget):
         self.pause = QPushButton(self.tr("Pause"))
         self.cancel = QPushButton(self.tr("Cancel export"))
         self.hide_button = QPushButton(self.tr("Continue in background"))
-        self.hide_button.setDefault(True)
+        make_primary(self.hide_button)
         rows = in_column(STRETCH, self.title, self.bar, self.line, self.figures, 2 * STRETCH, parent=self, margins=0)
         buttons = QHBoxLayout()
         buttons.addStretch()
@@ -99,7 +100,7 @@ class ResultPage(QWidget):
         self.export_others = QPushButton(self.tr("Export the others"))
         self.replace = QPushButton(self.tr("Replace files"))
         self.close_button = QPushButton(self.tr("Close"))
-        self.close_button.setDefault(True)
+        make_primary(self.close_button)
         rows = in_column(self.title, self.details, self.place, parent=self, margins=0)
         rows.addWidget(self.check_levels, 0, Qt.AlignmentFlag.AlignLeft)
         rows.addWidget(self.failures, 1)

@@ -30,6 +30,7 @@ from studio.app.export_dialog.findings_list import FindingsList
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.pages import NamePreview, ReplaceQuestion
 from studio.app.widgets.controls import STRETCH, in_column, in_row
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
 from studio.export.plan import ExportSettings
@@ -169,7 +170,7 @@ class ExportDialog(QDialog):
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self.start)
         buttons.rejected.connect(self.reject)
-        self.export_button.setDefault(True)
+        make_primary(self.export_button)
         in_column((ScrolledPage(body), STRETCH), buttons, parent=self)
 
     def _connect_signals(self) -> None:

@@ -26,6 +26,7 @@ from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
 from studio.app.translation import join_names, join_sentences
 from studio.app.widgets.controls import STRETCH, in_column, text_label
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -102,7 +103,7 @@ class CompareDialog(QDialog):
             button.setAutoDefault(False)
             controls.addWidget(button)
         controls.addStretch(1)
-        self._prefer.setDefault(True)
+        make_primary(self._prefer)
         self._prefer.setEnabled(False)  # until the takes have been read
         self._buttons.addButton(self._prefer, QDialogButtonBox.ButtonRole.ActionRole)
         self._buttons.addButton(self._close, QDialogButtonBox.ButtonRole.RejectRole)

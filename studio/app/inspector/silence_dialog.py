@@ -21,9 +21,9 @@ from studio.app.background import run_in_background
 from studio.app.inspector.take_rows import take_name
 from studio.app.playback.play_button import PlayButton
 from studio.app.session import Session
-from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
 from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -69,7 +69,7 @@ class SilenceDialog(QDialog):
         self.summary = QLabel(wordWrap=True)
         self.progress = QProgressBar()
         self.play = PlayButton(self.tr("Play result"), self._player)
-        self.apply_button = QPushButton(icon("split"), self.tr("Cut silence"))
+        self.apply_button = QPushButton(self.tr("Cut silence"))
         self._problem = ErrorLine()
         self._lay_out()
         self._connect()
@@ -111,7 +111,7 @@ class SilenceDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)
-        self.apply_button.setDefault(True)
+        make_primary(self.apply_button)
         in_column(
             words,
             form,

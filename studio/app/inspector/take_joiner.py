@@ -24,6 +24,7 @@ from studio.app.session import Session
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
 from studio.app.widgets.controls import in_column, text_label
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -106,6 +107,7 @@ class TakeJoiner(QDialog):
         self.swap.setAutoDefault(False)
         ending = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         ending.addButton(self.join, QDialogButtonBox.ButtonRole.AcceptRole)
+        make_primary(self.join)
         ending.rejected.connect(self.reject)
         in_column(
             help_text, self.text, (rows, 1), buttons, self._message, self._problem, ending, parent=self, spacing=GRID

@@ -24,7 +24,7 @@ _TEXT_LEFT = 56
 _NAME_WIDTH = 104
 _DURATION_WIDTH = 52
 _SLOT_WIDTH = 92
-_WAVE_WIDTHS = (84, 240)
+_WAVE_WIDTHS = (84, 640)
 # In rows narrower than these widths, the waveform and then the duration are left out.
 _WAVE_FROM = 600
 _DURATION_FROM = 420

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.servers.other_server_fields import OtherServerFields
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.quiet_label import quiet_label
 from studio.app.widgets.secret_field import SecretField
@@ -75,7 +76,7 @@ class ServerDialog(QDialog):
         testing.addWidget(self.state, 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.use = buttons.addButton(self.tr("Use this address"), QDialogButtonBox.ButtonRole.ActionRole)
-        self.use.setDefault(True)
+        make_primary(self.use)
         self.use_here = buttons.addButton(self.tr("Use this computer"), QDialogButtonBox.ButtonRole.ActionRole)
         self.use_here.setVisible(is_in_use)
         rows = QVBoxLayout(self)

@@ -26,6 +26,7 @@ from studio.app.voices.transcript_comparison import Transcribe
 from studio.app.voices.voice_details import DetailsForm
 from studio.app.voices.voice_text import GRADE_ICONS, aspect_name, finding_text, grade_color, grade_name
 from studio.app.widgets.controls import STRETCH, icon_button, in_column, in_row, text_label
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
@@ -118,7 +119,7 @@ class ClipEditorDialog(QDialog):
         self._problem = ErrorLine(self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._create = self._buttons.addButton(self.tr("Create voice"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self._create.setDefault(True)
+        make_primary(self._create)
         self._timer = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MILLISECONDS)
         self._lay_out()
         self._connect_signals()

@@ -23,6 +23,7 @@ from studio.app.theme.icons import icon
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.voices.voice_text import join_sentences
 from studio.app.widgets.controls import STRETCH, icon_button, in_column, in_row, text_label
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
@@ -69,6 +70,7 @@ class RecorderDialog(QDialog):
         self._listen = PlayButton(self.tr("Play"), player, self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._use = self._buttons.addButton(self.tr("Use this recording"), QDialogButtonBox.ButtonRole.AcceptRole)
+        make_primary(self._use)
         self._lay_out()
         self._connect_signals()
         self._list_devices()

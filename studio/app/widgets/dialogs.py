@@ -39,12 +39,17 @@ def dialog_buttons(
         standard = QDialogButtonBox.StandardButton.Cancel
     buttons = QDialogButtonBox(standard, dialog)
     if accept is not None:
-        accept.setProperty("role", "primary")  # before its style is computed
         buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
-        accept.setDefault(True)
+        make_primary(accept)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons
+
+
+def make_primary(button: QPushButton) -> None:
+    """Make ``button`` the default button of its dialog, and the only filled one. Call before the dialog is shown."""
+    button.setProperty("role", "primary")
+    button.setDefault(True)
 
 
 def open_dialog(dialog: QDialog) -> None:
