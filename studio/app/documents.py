@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QLocale, QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.app.background import run_in_thread
@@ -24,9 +24,11 @@ from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
+from studio.project.sample import read_sample
 from studio.project.source_files import locate
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
+from studio.voices.voice import name_key
 
 if TYPE_CHECKING:
     from studio.app.importing.importer import ScriptImporter
@@ -127,6 +129,10 @@ class Documents(QObject):
     def save_as(self) -> None:
         self._start(self._save_as())
 
+    def open_sample(self) -> None:
+        """Replace the script with the sample, and offer voices for its characters."""
+        self._start(self._open_sample())
+
     def open_files(self, *paths: Path) -> None:
         """Open scripts or texts that were dropped or named on the command line, in this order."""
         self._opening = self._start(self._open_in_order(paths))
@@ -199,6 +205,12 @@ class Documents(QObject):
         project = self._session.editor.project
         is_new = project.path is None and not project.name and not self.has_unsaved_changes
         await self._importer.insert(imported, name=path.stem if is_new else None)
+
+    async def _open_sample(self) -> None:
+        lines = await run_in_thread(read_sample, QLocale().name())
+        if await self._make_room():
+            self.script_read.emit(lines, [])
+            self.cast_wanted.emit({name_key(line.character) for line in lines if line.character})
 
     async def _make_room(self) -> bool:
         """Replace the open script with an empty one, unless it is new. Return False if the user cancels."""

@@ -273,6 +273,7 @@ class MainWindow(QMainWindow):
         session.settings_changed.connect(self._list_built_in_speakers)
         actions["view.reset"].triggered.connect(self.docks.reset)
         actions["help.guide"].triggered.connect(self.dialogs.open_manual)
+        actions["help.sample"].triggered.connect(self.documents.open_sample)
         actions["help.shortcuts"].triggered.connect(self.dialogs.open_shortcuts)
         actions["help.doctor"].triggered.connect(self.dialogs.open_doctor)
         actions["help.about"].triggered.connect(self.dialogs.open_about)

@@ -232,3 +232,15 @@ def test_a_script_with_impossible_values_is_shown_with_a_notice(bench: Bench, tm
     assert bench.texts == ["The harbour was quiet."]
     model = window.script._model
     assert model.index(0, Column.DURATION).data() == "0:01.0"
+
+
+def test_the_sample_replaces_an_empty_script_and_offers_voices(bench: Bench) -> None:
+    window = bench.open_window()
+    window.actions_by_id["edit.select_all"].trigger()
+    wanted: list[set[str]] = []
+    window.documents.cast_wanted.connect(wanted.append)
+    window.actions_by_id["help.sample"].trigger()
+    bench.until(lambda: bool(wanted))
+    assert wanted == [{"narrator", "mira", "tom"}]
+    assert [line.text for line in bench.session.editor.script.lines if line.heading] == ["The Lamp", "The Film"]
+    assert window.dubbing.panel.isVisible()

@@ -333,7 +333,8 @@ class ScriptView(DraggingView):
         words = self.tr(
             "Write a line and press Ctrl+Enter to hear it.\n\n"
             "Paste or open a text to split it into lines.\n"
-            "Drop a recording here to create a voice."
+            "Drop a recording here to create a voice.\n"
+            "Or choose Help › Open sample."
         )
         below_rows = self.viewport().rect().adjusted(0, self.rowHeight(0) if num_rows else 0, 0, 0)
         painter.drawText(below_rows, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
