@@ -554,6 +554,7 @@ SIGNING_CERTIFICATE = StringSetting(
 )
 
 
+SHOWS_TIMELINE = BoolSetting(key="shows-timeline", default=True)
 FIT_SLOWEST = NumberSetting(
     key="fit-slowest",
     page=None,

@@ -122,3 +122,9 @@ def every_family(request: pytest.FixtureRequest, reference: Path) -> str:
     if not (reference / request.param).is_dir():
         pytest.skip(f"the reference folder has no {request.param}")
     return str(request.param)
+
+
+@pytest.fixture
+def no_spare_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes have to end with their slots, for tests of what happens to those that are too long."""
+    monkeypatch.setattr("studio.project.lines._MAX_SPARE_SECONDS", 0.0)

@@ -240,8 +240,24 @@
         <translation>显示各阶段耗时、内存占用和同时生成的行数</translation>
     </message>
     <message>
+        <source>Timeline</source>
+        <translation>时间轴</translation>
+    </message>
+    <message>
+        <source>Show the slots of a dubbing on a time axis</source>
+        <translation>在时间轴上显示配音的时段</translation>
+    </message>
+    <message>
         <source>Reset layout</source>
         <translation>重置布局</translation>
+    </message>
+    <message>
+        <source>Open sample</source>
+        <translation>打开示例</translation>
+    </message>
+    <message>
+        <source>Open a short script with characters, styles, chapters and a dub</source>
+        <translation>打开一个简短的示例脚本，包含角色、风格、章节和配音</translation>
     </message>
     <message>
         <source>Keyboard shortcuts…</source>
@@ -2491,10 +2507,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请重新检查该版本；进程会自动重启，语音合成不受影响。</translation>
     </message>
     <message>
-        <source>Choose another port with --port, or end the program that uses this one.</source>
-        <translation>请用 --port 换一个端口，或关闭占用该端口的程序。</translation>
-    </message>
-    <message>
         <source>Choose another voice, or load a {own} model.</source>
         <translation>请选择其他音色，或加载 {own} 模型。</translation>
     </message>
@@ -3363,8 +3375,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查该文件，或指定另一个文件。</translation>
     </message>
     <message>
+        <source>Choose another port, or end the program that uses this one.</source>
+        <translation>换一个端口，或结束占用此端口的程序。</translation>
+    </message>
+    <message>
         <source>Choose the column, on the command line for example with --column text={example}.</source>
         <translation>请选择该列，在命令行中例如使用 --column text={example}。</translation>
+    </message>
+    <message>
+        <source>Dub track: one 48 kHz WAV</source>
+        <translation>配音音轨：一个 48 kHz WAV</translation>
     </message>
     <message>
         <source>Game: files in folders, with a manifest</source>
@@ -3385,6 +3405,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>It is not clear which column of {name} contains the text. The columns are {columns}.</source>
         <translation>无法确定 {name} 的哪一列是文本。各列为：{columns}。</translation>
+    </message>
+    <message>
+        <source>Longer than their slots in the video. Speak &gt; Fit all to slots… shortens takes.</source>
+        <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
     </message>
     <message>
         <source>Missing in the book: {names}.</source>
@@ -5307,10 +5331,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法确定 {file} 要替换项目中的哪个文件。</translation>
     </message>
     <message>
-        <source>Longer than its slot in the video. Speak &gt; Fit all to slots… shortens takes.</source>
-        <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
-    </message>
-    <message>
         <source>Manifests cannot be read: the library c2pa-python is not installed.</source>
         <translation>无法读取来源清单：未安装 c2pa-python 库。</translation>
     </message>
@@ -5397,6 +5417,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Set it to automatic (Settings, Speech and playback).</source>
         <translation>请在设置的“朗读与播放”中改为自动。</translation>
+    </message>
+    <message>
+        <source>Speak a line in the window first.</source>
+        <translation>请先在窗口中生成一行。</translation>
     </message>
     <message>
         <source>Split it into lines, or use `timbre export`.</source>
@@ -5573,6 +5597,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The script has no chapters, so all lines are in one.</source>
         <translation>脚本没有分章，所有行都在同一章中。</translation>
+    </message>
+    <message>
+        <source>The service did not speak the test ({reason}).</source>
+        <translation>服务未能生成测试语音（{reason}）。</translation>
     </message>
     <message>
         <source>The service is being stopped.</source>
@@ -7395,6 +7423,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{seconds:.2f} s too long</source>
         <translation>仍超出 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>uses {seconds:.2f} s of the silence after it</source>
+        <translation>借用其后 {seconds:.2f} 秒静音</translation>
     </message>
     <message>
         <source>Fits</source>
@@ -9758,11 +9790,13 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Write a line and press Ctrl+Enter to hear it.
 
 Paste or open a text to split it into lines.
-Drop a recording here to create a voice.</source>
+Drop a recording here to create a voice.
+Or choose Help › Open sample.</source>
         <translation>输入一行文字，按 Ctrl+Enter 试听。
 
 粘贴或打开文本，会自动拆分为多行。
-将录音拖到这里即可创建音色。</translation>
+将录音拖到这里即可创建音色。
+或选择“帮助 › 打开示例”。</translation>
     </message>
 </context>
 <context>
@@ -9859,6 +9893,42 @@ Drop a recording here to create a voice.</source>
         <translation>API 密钥</translation>
     </message>
     <message>
+        <source>Test</source>
+        <translation>测试</translation>
+    </message>
+    <message>
+        <source>Send a short request to the service</source>
+        <translation>向服务发送一个简短的请求</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>程序</translation>
+    </message>
+    <message>
+        <source>Request</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Duration</source>
+        <translation>用时</translation>
+    </message>
+    <message>
+        <source>Last requests</source>
+        <translation>最近的请求</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>端口</translation>
+    </message>
+    <message>
         <source>Voice for a name</source>
         <translation>名称对应的音色</translation>
     </message>
@@ -9877,6 +9947,22 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>{running} running, {waiting} waiting, {served} answered</source>
         <translation>{running} 个处理中，{waiting} 个排队，{served} 个已完成</translation>
+    </message>
+    <message>
+        <source>Use port {port}</source>
+        <translation>使用端口 {port}</translation>
+    </message>
+    <message>
+        <source>Waiting for the answer…</source>
+        <translation>等待应答…</translation>
+    </message>
+    <message>
+        <source>The service answered with {seconds:.1f} s of speech.</source>
+        <translation>服务已应答，返回 {seconds:.1f} 秒语音。</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} s</source>
+        <translation>{seconds:.1f} 秒</translation>
     </message>
 </context>
 <context>
@@ -11414,6 +11500,14 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>{seconds:.2f} s too long</source>
         <translation>超出 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>line {number} by {seconds:.2f} s</source>
+        <translation>第 {number} 行 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>Overlaps {lines}</source>
+        <translation>与{lines}重叠</translation>
     </message>
 </context>
 <context>

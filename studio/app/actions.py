@@ -120,7 +120,7 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Select all lines of the current line's character")),
     ActionSpec("edit.select_voice", _T("Actions", "Select lines of this voice"), (), "",
                _T("Actions", "Select all lines with the current line's voice")),
-    ActionSpec("edit.cast", _T("Actions", "Cast…"), ("Ctrl+Shift+C",), "voice",
+    ActionSpec("edit.cast", _T("Actions", "Cast…"), ("Ctrl+Shift+C",), "",
                _T("Actions", "Choose the voice and style of each character")),
     ActionSpec("edit.pronunciation", _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",
                _T("Actions", "Fix mispronounced words")),
@@ -141,7 +141,7 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Check the selected takes again")),
     ActionSpec("speak.check_policy", _T("Actions", "Checks of this script…"), (), "",
                _T("Actions", "Choose what is checked in this script, and when lines are spoken again")),
-    ActionSpec("speak.recording", _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "record",
+    ActionSpec("speak.recording", _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "",
                _T("Actions", "Convert a recording to the voice of the line")),
     ActionSpec("speak.fit", _T("Actions", "Fit to slot"), ("Ctrl+Alt+F",), "",
                _T("Actions", "Stretch the takes of the selected lines to their slots, within the limits")),
@@ -159,10 +159,10 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("play.next_line", _T("Actions", "Next line"), ("Ctrl+Down",), "next"),
     ActionSpec("play.previous_take", _T("Actions", "Previous take"), ("[",)),
     ActionSpec("play.next_take", _T("Actions", "Next take"), ("]",)),
-    ActionSpec("play.compare", _T("Actions", "Compare with previous take"), ("Ctrl+B",), "takes"),
+    ActionSpec("play.compare", _T("Actions", "Compare with previous take"), ("Ctrl+B",)),
     ActionSpec("play.compare_takes", _T("Actions", "Compare takes…"), ("Ctrl+Shift+B",), "compare",
                _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
-    ActionSpec("play.edit_take", _T("Actions", "Edit take…"), ("Ctrl+Shift+E",), "split",
+    ActionSpec("play.edit_take", _T("Actions", "Edit take…"), ("Ctrl+Shift+E",), "",
                _T("Actions", "Trim the take, or speak a part of it again")),
     ActionSpec("play.cut_silence", _T("Actions", "Cut silence…"), (), "",
                _T("Actions", "Shorten long pauses in the takes of the selected lines")),
@@ -173,7 +173,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("play.keep", _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
                _T("Actions", "Protect the take from being cleared"), is_checkable=True),
     ActionSpec("play.remove_take", _T("Actions", "Remove take"), (), "remove"),
-    ActionSpec("play.restore_take", _T("Actions", "Restore removed take"), (), "undo",
+    ActionSpec("play.restore_take", _T("Actions", "Restore removed take"), (), "",
                _T("Actions", "Restore the last take removed from this line")),
     ActionSpec("voices.new", _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
     ActionSpec("voices.record", _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
@@ -181,11 +181,15 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Show the script as a table with one row per line"), is_checkable=True),
     ActionSpec("view.live", _T("Actions", "Live figures"), ("Ctrl+Shift+L",), "",
                _T("Actions", "Show stage times, memory and concurrent lines"), is_checkable=True),
+    ActionSpec("view.timeline", _T("Actions", "Timeline"), ("Ctrl+Shift+M",), "",
+               _T("Actions", "Show the slots of a dubbing on a time axis"), is_checkable=True),
     ActionSpec("view.outline", _T("Actions", "Chapters and scenes…"), ("Ctrl+Shift+O",)),
     ActionSpec("view.next_section", _T("Actions", "Next chapter or scene"), ("Ctrl+PgDown",)),
     ActionSpec("view.previous_section", _T("Actions", "Previous chapter or scene"), ("Ctrl+PgUp",)),
     ActionSpec("view.reset", _T("Actions", "Reset layout")),
     ActionSpec("help.guide", _T("Actions", "Manual"), ("F1",), "help"),
+    ActionSpec("help.sample", _T("Actions", "Open sample"), (), "",
+               _T("Actions", "Open a short script with characters, styles, chapters and a dub")),
     ActionSpec("help.shortcuts", _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
     ActionSpec("help.doctor", _T("Actions", "Diagnostics…"), (), "info",
                _T("Actions", "Check the installation and list problems")),
@@ -302,6 +306,7 @@ class Actions(QObject):
     def _make(self, spec: ActionSpec) -> QAction:
         action = QAction(_title(spec), self)
         action.setObjectName(spec.id)
+        action.setIconText(_title(spec).rstrip("…"))  # beside its icon in the toolbar
         action.setCheckable(spec.is_checkable)
         action.setShortcuts([QKeySequence(key) for key in self.keys(spec.id)])
         if spec.icon:

@@ -296,6 +296,7 @@ def chosen_settings(
         origin=origin,
         replaces_files=arguments.replace,
         book=book,
+        has_times=True,  # a preset may use them
         style_names=style_names,
     )
     return replace(

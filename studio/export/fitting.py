@@ -10,7 +10,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.project.dubbing import FitOptions
-from studio.project.lines import Slot
+from studio.project.lines import Slot, merge_slots, spare_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class FittedLine:
 
     Attributes:
         original: The line before fitting.
+        spare_seconds: How much of the silence after the slot the audio may use.
         faster: The same line in a faster style of the model, or None if it is never spoken again.
         take_seconds: The length of its take in the project, or None if the line is newly spoken. Such a take is already
             stretched, and is spoken again if there is a ``faster`` line.
@@ -26,13 +27,14 @@ class FittedLine:
 
     original: ExportItem
     slot: Slot
+    spare_seconds: float = 0.0
     faster: ExportItem | None = None
     take_seconds: float | None = None
 
     @property
     def key(self) -> str:
         faster = "" if self.faster is None else f":{self.faster.key}"
-        return f"{self.original.key}:fit:{self.slot.seconds:.4f}{faster}"
+        return f"{self.original.key}:fit:{self.slot.seconds:.4f}+{self.spare_seconds:.4f}{faster}"
 
 
 def fitted_items(
@@ -52,12 +54,15 @@ def fitted_items(
     """
     faster, seconds_of_takes = faster or {}, seconds_of_takes or {}
     fitted: list[ExportItem] = []
+    speech = merge_slots(item.slot for item in items if item.slot is not None)
     lines: dict[str, FittedLine] = {}
     limits = f"{options.slowest:g}:{options.fastest:g}:{options.lengthens}:{options.retakes.value}"
     for item in items:
         key = item.key
         if item.slot is not None and (key in keys or key in seconds_of_takes):
-            line = FittedLine(item, item.slot, faster.get(key), seconds_of_takes.get(key))
+            line = FittedLine(
+                item, item.slot, spare_seconds(item.slot, speech), faster.get(key), seconds_of_takes.get(key)
+            )
             key = f"{line.key}:{limits}"
             lines[key] = line
         fitted.append(replace(item, key=key))
@@ -90,8 +95,8 @@ class FittingSource:
         quicker = self._retake(line, waveform)
         if quicker is not None:
             self.retaken[item.index] = item
-            return self._stretched(quicker, line.slot)
-        return waveform if line.take_seconds is not None else self._stretched(waveform, line.slot)
+            return self._stretched(quicker, line)
+        return waveform if line.take_seconds is not None else self._stretched(waveform, line)
 
     def _required_items(self, item: ExportItem) -> list[ExportItem]:
         """Return the lines that are certainly needed for ``item``."""
@@ -103,14 +108,14 @@ class FittingSource:
 
     def _retake(self, line: FittedLine, waveform: Waveform) -> Waveform | None:
         """Return shorter speech in the faster style, or None if it is not needed or not shorter."""
-        seconds, slot_seconds = waveform.seconds, line.slot.seconds
+        seconds = waveform.seconds
         if line.faster is None:
             return None
         if line.take_seconds is not None:
             seconds = line.take_seconds
         else:
-            fitted_seconds = seconds / self._options.stretch(seconds, slot_seconds)
-            if not self._options.wants_retake(seconds, slot_seconds, fitted_seconds):
+            fitted_seconds = seconds / self._speed(line, seconds)
+            if not self._options.wants_retake(seconds, line.slot.seconds + line.spare_seconds, fitted_seconds):
                 return None
         try:
             quicker = self._source.synthesize_waveform(line.faster)
@@ -118,6 +123,9 @@ class FittingSource:
             return None  # the line keeps its first reading, and is reported if that is too long
         return quicker if quicker.seconds < seconds else None
 
-    def _stretched(self, waveform: Waveform, slot: Slot) -> Waveform:
-        speed = self._options.stretch(waveform.seconds, slot.seconds)
+    def _speed(self, line: FittedLine, seconds: float) -> float:
+        return self._options.stretch(seconds, line.slot.seconds, spare=line.spare_seconds)
+
+    def _stretched(self, waveform: Waveform, line: FittedLine) -> Waveform:
+        speed = self._speed(line, waveform.seconds)
         return Waveform(AudioEdits(speed=speed).apply(waveform.samples, waveform.sample_rate), waveform.sample_rate)

@@ -11,7 +11,8 @@ import numpy as np
 from studio.audio.resampling import Samples
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import LineTiming
-from studio.project.dubbing import TOLERANCE_SECONDS
+from studio.project.dubbing import overrun_seconds
+from studio.project.lines import merge_slots
 
 # Silence is written in blocks of this size, so that an hour without speech needs no memory.
 _BLOCK_SAMPLES = 1 << 20
@@ -19,7 +20,7 @@ _BLOCK_SAMPLES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
-    """A line that is longer than its slot."""
+    """A line that is longer than its slot and the silence after it that it may use."""
 
     item: ExportItem
     seconds: float
@@ -54,14 +55,11 @@ def in_order_of_time(timings: Iterable[LineTiming]) -> list[LineTiming]:
     return sorted(timings, key=lambda timing: timing.start_samples)
 
 
-def overruns(timings: Iterable[LineTiming]) -> tuple[Overrun, ...]:
-    """Return the lines that are longer than their slots, the longest overrun first."""
-    found = [
-        Overrun(timing.item, timing.seconds - timing.item.slot.seconds)
-        for timing in timings
-        if timing.item.slot is not None and timing.seconds - timing.item.slot.seconds > TOLERANCE_SECONDS
-    ]
-    return tuple(sorted(found, key=lambda overrun: -overrun.seconds))
+def overruns(timings: Sequence[LineTiming]) -> tuple[Overrun, ...]:
+    """Return the lines that are too long for their slots, the longest overrun first."""
+    speech = merge_slots(timing.item.slot for timing in timings if timing.item.slot is not None)
+    found = [Overrun(timing.item, overrun_seconds(timing.item.slot, timing.seconds, speech)) for timing in timings]
+    return tuple(sorted((each for each in found if each.seconds), key=lambda overrun: -overrun.seconds))
 
 
 def overlaps(timings: Iterable[LineTiming]) -> tuple[Overlap, ...]:

@@ -117,6 +117,11 @@ class ExportPreset:
     title: Message
     values: Mapping[Setting[Any], Any]
 
+    @property
+    def needs_times(self) -> bool:
+        """Whether the preset is for scripts with times in a video."""
+        return self.values.get(declared.EXPORT_PLACEMENT) == "times"
+
     def matches(self, values: Mapping[Setting[Any], Any]) -> bool:
         return all(values[setting] == value for setting, value in self.values.items())
 
@@ -132,6 +137,20 @@ PRESETS = (
             declared.EXPORT_SAMPLE_RATE: 48_000,
             declared.EXPORT_MATCHES_LOUDNESS: False,
             declared.EXPORT_SUBTITLES: "srt",
+            declared.EXPORT_HAS_MANIFEST: False,
+        },
+    ),
+    ExportPreset(
+        "dub",
+        message("Dub track: one 48 kHz WAV"),
+        {
+            declared.EXPORT_FILES: "joined",
+            declared.EXPORT_PLACEMENT: "times",
+            declared.EXPORT_ENCODING: "wav24",
+            declared.EXPORT_SAMPLE_RATE: 48_000,
+            declared.EXPORT_MATCHES_LOUDNESS: False,
+            declared.EXPORT_IS_TRIMMED: False,
+            declared.EXPORT_SUBTITLES: "none",
             declared.EXPORT_HAS_MANIFEST: False,
         },
     ),

@@ -1,6 +1,7 @@
 """Fitting of takes to their time slots in a video.
 
-Decision: takes are shortened only as far as their slots require, and never beyond the user's limits. Takes that remain
+Decision: takes are shortened only as far as their slots and the silence after them require, and never beyond the
+user's limits. Takes that remain
 too long are reported. Reason: a clearly marked overrun is easier to fix than speech that was squeezed beyond
 recognition.
 """
@@ -15,7 +16,7 @@ from enum import Enum
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnusableSetting
 from studio.project.changes import EditLines
-from studio.project.lines import Line, Slot
+from studio.project.lines import Line, Slot, spare_seconds
 from studio.project.script import Script
 from studio.project.takes import Take, edits_of
 
@@ -62,24 +63,24 @@ class FitOptions:
                 most=MAX_SPEED,
             )
 
-    def stretch(self, seconds: float, slot_seconds: float, *, now: float = 1.0) -> float:
+    def stretch(self, seconds: float, slot_seconds: float, *, spare: float = 0.0, now: float = 1.0) -> float:
         """Return the factor, within the limits, by which a recording of ``seconds`` is sped up to fit its slot.
 
-        ``now`` is its current factor, which is returned if the recording fits or no factor is better.
+        ``spare`` seconds of the silence after the slot may be used. ``now`` is its current factor, which is returned if
+        the recording fits or no factor is better.
         """
-        difference = seconds / now - slot_seconds
-        needed = seconds / slot_seconds if slot_seconds > 0 else math.inf
-        if difference > TOLERANCE_SECONDS:
-            return max(now, _round_up(min(needed, self.fastest)))
-        if self.lengthens and -difference > TOLERANCE_SECONDS:
-            return min(now, _round_up(max(needed, self.slowest)))
+        available = slot_seconds + spare
+        if seconds / now - available > TOLERANCE_SECONDS:
+            return max(now, _round_up(min(seconds / available if available > 0 else math.inf, self.fastest)))
+        if self.lengthens and slot_seconds - seconds / now > TOLERANCE_SECONDS:
+            return min(now, _round_up(max(seconds / slot_seconds, self.slowest)))
         return now
 
-    def wants_retake(self, seconds: float, slot_seconds: float, fitted_seconds: float) -> bool:
+    def wants_retake(self, seconds: float, available_seconds: float, fitted_seconds: float) -> bool:
         """Return whether a line is spoken again faster, given the length of its take before and after stretching."""
-        if self.faster_style is None or seconds - slot_seconds <= TOLERANCE_SECONDS:
+        if self.faster_style is None or seconds - available_seconds <= TOLERANCE_SECONDS:
             return False
-        is_beyond = fitted_seconds - slot_seconds > TOLERANCE_SECONDS
+        is_beyond = fitted_seconds - available_seconds > TOLERANCE_SECONDS
         return self.retakes is Retakes.ALWAYS or (self.retakes is Retakes.BEYOND_LIMITS and is_beyond)
 
 
@@ -92,6 +93,7 @@ class LineFit:
         speed: The speed that the line gets; its current one if nothing is changed.
         is_retaken: Whether the line is spoken again in a faster style first.
         fitted_seconds: The length of the present take at ``speed``.
+        spare_seconds: How much of the silence after the slot the take may use.
     """
 
     line: Line
@@ -100,6 +102,7 @@ class LineFit:
     speed: float
     is_retaken: bool
     fitted_seconds: float
+    spare_seconds: float = 0.0
 
     @property
     def overrun_seconds(self) -> float:
@@ -117,7 +120,7 @@ class LineFit:
 
     @property
     def still_overruns(self) -> bool:
-        return self.remaining_seconds > TOLERANCE_SECONDS
+        return self.remaining_seconds - self.spare_seconds > TOLERANCE_SECONDS
 
 
 def take_seconds(script: Script, line: Line) -> float | None:
@@ -126,11 +129,16 @@ def take_seconds(script: Script, line: Line) -> float | None:
     return None if take is None else edits_of(take, line).seconds(take.audio_seconds)
 
 
-def overrun_seconds(line: Line, seconds: float | None) -> float:
-    """Return the length of ``seconds`` of audio beyond the slot of ``line``; 0 if the audio fits or one is missing."""
-    if line.slot is None or seconds is None or seconds - line.slot.seconds <= TOLERANCE_SECONDS:
+def overrun_seconds(slot: Slot | None, seconds: float | None, speech: Sequence[Slot]) -> float:
+    """Return the length of ``seconds`` of audio beyond ``slot``.
+
+    It is 0 if the audio ends within the silence that it may use, or if one is missing. ``speech`` is the ``speech_slots``
+    of the script.
+    """
+    if slot is None or seconds is None:
         return 0.0
-    return seconds - line.slot.seconds
+    excess = seconds - slot.seconds
+    return excess if excess - spare_seconds(slot, speech) > TOLERANCE_SECONDS else 0.0
 
 
 def has_slots(script: Script) -> bool:
@@ -152,7 +160,7 @@ def plan_fit(script: Script, line_ids: Iterable[str], options: FitOptions) -> tu
     for line in script.lines:
         take = _chosen_take(script, line)
         if line.id in wanted and line.slot is not None and line.is_spoken and take is not None:
-            plan.append(_fit(line, line.slot, take, options))
+            plan.append(_fit(line, line.slot, take, options, spare_seconds(line.slot, script.speech_slots)))
     return tuple(sorted(plan, key=lambda fit: -fit.overrun_seconds))
 
 
@@ -162,19 +170,21 @@ def stretches(plan: Sequence[LineFit]) -> EditLines | None:
     return EditLines(edits) if edits else None
 
 
-def _fit(line: Line, slot: Slot, take: Take, options: FitOptions) -> LineFit:
+def _fit(line: Line, slot: Slot, take: Take, options: FitOptions, spare: float) -> LineFit:
     edits = edits_of(take, line)
     seconds = edits.seconds(take.audio_seconds)
     recorded = seconds * edits.speed
-    factor = edits.speed if line.is_locked else options.stretch(recorded, slot.seconds, now=edits.speed)
+    factor = edits.speed
+    if not line.is_locked:
+        factor = options.stretch(recorded, slot.seconds, spare=spare, now=edits.speed)
     speed = line.speed
     if factor != edits.speed:
         speed = min(max(MIN_SPEED, _round_up(factor * take.parameters.speed)), MAX_SPEED)
         factor = speed / take.parameters.speed
     fitted = recorded / factor
     may_retake = line.style.is_plain and not line.is_locked
-    is_retaken = may_retake and options.wants_retake(seconds, slot.seconds, fitted)
-    return LineFit(line, slot, seconds, speed, is_retaken, fitted)
+    is_retaken = may_retake and options.wants_retake(seconds, slot.seconds + spare, fitted)
+    return LineFit(line, slot, seconds, speed, is_retaken, fitted, spare)
 
 
 def _round_up(speed: float) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
@@ -16,6 +17,8 @@ from studio.model.options import Quality, SamplingOptions
 MAX_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
 MAX_SEED = 2**63 - 1
+_MAX_SPARE_SECONDS = 0.5  # a later end is seen: the mouth has long been closed
+_MIN_GAP_SECONDS = 0.1  # silence that is left before the next speech
 _SPEED = message("The speed")
 _PAUSE = message("The pause in seconds")
 _VOLUME = message("The volume in decibels")
@@ -73,6 +76,27 @@ class Slot:
     @property
     def seconds(self) -> float:
         return self.end_seconds - self.start_seconds
+
+
+def merge_slots(slots: Iterable[Slot]) -> tuple[Slot, ...]:
+    """Return the times covered by ``slots``, in order and without overlaps."""
+    merged: list[Slot] = []
+    for slot in sorted(slots, key=lambda slot: slot.start_seconds):
+        if merged and slot.start_seconds <= merged[-1].end_seconds:
+            merged[-1] = Slot(merged[-1].start_seconds, max(merged[-1].end_seconds, slot.end_seconds))
+        else:
+            merged.append(slot)
+    return tuple(merged)
+
+
+def spare_seconds(slot: Slot, speech: Sequence[Slot]) -> float:
+    """Return how much of the silence after ``slot`` its take may use. ``speech`` is the result of ``merge_slots``."""
+    after = bisect_right(speech, slot.start_seconds, key=lambda other: other.start_seconds)
+    is_silent = after > 0 and speech[after - 1].end_seconds <= slot.end_seconds
+    if not is_silent or after == len(speech):
+        return 0.0
+    gap = speech[after].start_seconds - slot.end_seconds
+    return round(min(max(0.0, gap - _MIN_GAP_SECONDS), _MAX_SPARE_SECONDS), 3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from operator import is_not
 from studio.errors import TakeNotFound
 from studio.project.details import ProjectDetails
 from studio.project.dictionary import PronunciationDictionary
-from studio.project.lines import Line
+from studio.project.lines import Line, Slot, merge_slots
 from studio.project.takes import Take
 from studio.text.language import language_of_script
 
@@ -74,20 +74,34 @@ class Script:
     def line_of_take(self) -> dict[str, str]:
         return {take.id: line_id for line_id, takes in self.takes.items() for take in takes}
 
+    @cached_property
+    def speech_slots(self) -> tuple[Slot, ...]:
+        """The times in the video at which somebody speaks, in order and without overlaps."""
+        return merge_slots(line.slot for line in self.lines if line.slot is not None and line.is_spoken)
+
     def with_lines(self, lines: Iterable[Line]) -> Script:
         return self._with_same_takes(replace(self, lines=tuple(lines)))
 
     def with_edited(self, edited: Mapping[str, Line]) -> Script:
         """Return a script with ``edited`` in place of the lines with the same ids."""
         lines = list(self.lines)
+        has_same_slots = "speech_slots" in self.__dict__
         for line_id, line in edited.items():
+            before = lines[self.index_of[line_id]]
+            has_same_slots &= (before.slot, before.is_spoken) == (line.slot, line.is_spoken)
             lines[self.index_of[line_id]] = line
-        return self._with_same_order(self.with_lines(lines))
+        script = self._with_same_order(self.with_lines(lines))
+        if has_same_slots:
+            script.__dict__["speech_slots"] = self.speech_slots
+        return script
 
     def with_takes(self, changed: Mapping[str, tuple[Take, ...]]) -> Script:
         """Return a script in which ``changed`` replaces the takes of its lines."""
         takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
-        return self._with_same_order(replace(self, takes=takes))
+        script = self._with_same_order(replace(self, takes=takes))
+        if "speech_slots" in self.__dict__:
+            script.__dict__["speech_slots"] = self.speech_slots
+        return script
 
     # Every keystroke creates a script. It reuses those cached indexes of the previous script that are still valid.
 

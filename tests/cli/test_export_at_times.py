@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import soundfile
 
+pytestmark = pytest.mark.usefixtures("no_spare_silence")
+
 RATE, WORD_SAMPLES = 24_000, 2_400
 NOISE = noise_models.V3.name
 

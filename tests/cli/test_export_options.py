@@ -55,7 +55,9 @@ def test_a_command_shows_few_options(timbre: Terminal, command: str, most: int) 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_a_preset_is_the_same_as_in_the_window(preset: ExportPreset) -> None:
     values = {setting: setting.default for setting in EXPORT_OPTIONS} | preset.values
-    in_window = export_settings(values, joined_name="story", project_name="story", replaces_files=False, **COMMON)
+    in_window = export_settings(
+        values, joined_name="story", project_name="story", replaces_files=False, has_times=True, **COMMON
+    )
     assert make_export_settings("--for", preset.name) == in_window
 
 

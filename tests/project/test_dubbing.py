@@ -20,7 +20,7 @@ from studio.project.dubbing import (
     stretches,
     take_seconds,
 )
-from studio.project.lines import Line, LineStyle, Slot
+from studio.project.lines import LineStyle, Slot, merge_slots, spare_seconds
 from studio.project.project import Project
 
 FASTER = FitOptions(retakes=Retakes.BEYOND_LIMITS, faster_style="speed.fast")
@@ -29,7 +29,7 @@ FASTER = FitOptions(retakes=Retakes.BEYOND_LIMITS, faster_style="speed.fast")
 def spoken(project: Project, slot_seconds: float, seconds: float, **values: object) -> str:
     """Add a line with a slot and a take of ``seconds``; return its id."""
     (line_id,) = insert(project, "Hello.")
-    start = 10.0 * len(project.lines)
+    start = 1.05 * len(project.lines)  # no silence after a slot that a take may use
     edits = {"slot": Slot(start, start + slot_seconds), **values}
     project.apply(EditLines({line_id: edits}))
     speak(project, line_id, seconds)
@@ -74,7 +74,7 @@ def test_a_script_of_60_cues_with_20_overruns(project: Project) -> None:
 def test_a_take_is_stretched_only_as_far_as_its_slot_requires(project: Project) -> None:
     fit = fit_of(project, spoken(project, 1.0, 1.2))
     assert fit.speed == pytest.approx(1.2, abs=0.0011)
-    assert 0.0 >= fit.remaining_seconds > -0.001
+    assert 1e-9 >= fit.remaining_seconds > -0.001
     assert not fit.still_overruns
 
 
@@ -168,11 +168,38 @@ def test_an_empty_slot_is_marked(project: Project) -> None:
 
 
 def test_overrun_of_a_length() -> None:
-    line = Line(id="a", slot=Slot(1.0, 2.0))
-    assert overrun_seconds(line, 1.5) == 0.5
-    assert overrun_seconds(line, 1.03) == 0.0
-    assert overrun_seconds(line, None) == 0.0
-    assert overrun_seconds(replace(line, slot=None), 9.0) == 0.0
+    slot = Slot(1.0, 2.0)
+    assert overrun_seconds(slot, 1.5, [slot]) == 0.5
+    assert overrun_seconds(slot, 1.03, [slot]) == 0.0
+    assert overrun_seconds(slot, None, [slot]) == 0.0
+    assert overrun_seconds(None, 9.0, [slot]) == 0.0
+    assert overrun_seconds(slot, 1.4, [slot, Slot(2.5, 3.0)]) == 0.0
+
+
+def test_a_take_may_use_the_silence_after_its_slot_up_to_a_limit() -> None:
+    slot = Slot(1.0, 2.0)
+    for later, spare in ((2.05, 0.0), (2.3, 0.2), (9.0, 0.5)):
+        assert spare_seconds(slot, merge_slots([Slot(later, later + 1.0), slot])) == spare
+    assert spare_seconds(slot, merge_slots([slot])) == 0.0  # the video may end there
+    during_another = merge_slots([slot, Slot(1.5, 4.0), Slot(9.0, 10.0)])
+    assert during_another == (Slot(1.0, 4.0), Slot(9.0, 10.0))
+    assert spare_seconds(slot, during_another) == 0.0
+    assert spare_seconds(Slot(1.5, 4.0), during_another) == 0.5
+
+
+def test_fitting_uses_the_silence_before_it_changes_the_speed(project: Project) -> None:
+    line_id = spoken(project, 0.7, 1.1)
+    far = spoken(project, 1.0, 0.5)
+    project.apply(EditLines({far: {"slot": Slot(5.0, 6.0)}}))
+    fit = fit_of(project, line_id)
+    assert not fit.is_stretched
+    assert not fit.still_overruns
+    project.apply(EditLines({far: {"slot": Slot(2.05, 3.0)}}))  # 0.2 s of the silence may be used
+    fit = fit_of(project, line_id)
+    assert fit.fitted_seconds == pytest.approx(0.9, abs=0.001)
+    assert not fit.still_overruns
+    project.apply(EditLines({far: {"is_spoken": False}}))  # a sound is no speech
+    assert fit_of(project, line_id).fitted_seconds == pytest.approx(0.88, abs=0.001)
 
 
 def test_the_faster_style_of_a_model() -> None:

@@ -133,7 +133,7 @@ class AutomaticRetries(QObject):
         choice = ChooseTake(best.line_id, best.id)
         script, options = self._editor.script, self._fit_options()
         plan = plan_fit(script, [best.line_id], options)
-        if any(overrun_seconds(fit.line, fit.take_seconds) > 0 for fit in plan):
+        if any(overrun_seconds(fit.slot, fit.take_seconds, script.speech_slots) > 0 for fit in plan):
             return choice
         changed, _ = choice.apply(script)
         stretch = stretches(plan_fit(changed, [best.line_id], options))

@@ -24,6 +24,7 @@ from studio.project.changes import EditDetails
 from studio.project.dubbing import has_slots, plan_fit, take_seconds
 from studio.project.lines import Slot
 from studio.project.script import Script
+from studio.settings import SHOWS_TIMELINE
 
 
 class DubbingController(QObject):
@@ -46,6 +47,8 @@ class DubbingController(QObject):
         inspector.add_line_part(self.slot_fields)
         actions["speak.fit"].triggered.connect(self.fit_selected)
         actions["speak.fit_all"].triggered.connect(self.open_fit_dialog)
+        actions["view.timeline"].setChecked(session.settings[SHOWS_TIMELINE])
+        actions["view.timeline"].toggled.connect(self._show_timeline)
         self.slot_fields.slot_changed.connect(self.set_slot)
         self.fitter.finished.connect(self._on_fitted)
         self._connect_panel()
@@ -110,6 +113,10 @@ class DubbingController(QObject):
     def set_slot(self, line_id: str, slot: Slot) -> None:
         self._page.edit_lines([line_id], "slot", slot, self.tr("Change slot"), True)
 
+    def _show_timeline(self, is_shown: bool) -> None:
+        self._session.settings[SHOWS_TIMELINE] = is_shown
+        self._show_script()
+
     def _style_families(self) -> Collection[str]:
         return {style.family for style in self._session.model_selection.styles.styles}
 
@@ -150,11 +157,12 @@ class DubbingController(QObject):
     def _show_script(self) -> None:
         script = self._session.editor.script
         is_dubbing = has_slots(script)
-        for name in ("speak.fit", "speak.fit_all"):
+        for name in ("speak.fit", "speak.fit_all", "view.timeline"):
             self._actions[name].setEnabled(is_dubbing)
-        if not is_dubbing and (holds_focus(self.panel) or holds_focus(self.slot_fields)):
+        is_shown = is_dubbing and self._actions["view.timeline"].isChecked()
+        if (not is_shown and holds_focus(self.panel)) or (not is_dubbing and holds_focus(self.slot_fields)):
             self._page.view.setFocus()
-        self.panel.setVisible(is_dubbing)
+        self.panel.setVisible(is_shown)
         self.panel.view.show_script(script)
         self.guide.use(script.details.guide_track if is_dubbing else None)
         self._show_line()

@@ -28,10 +28,11 @@ from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.colors import theme_colors
 from studio.app.translation import join_sentences
 from studio.app.widgets.controls import in_column
+from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
-from studio.project.dubbing import FitOptions, LineFit, Retakes, faster_style, plan_fit
+from studio.project.dubbing import TOLERANCE_SECONDS, FitOptions, LineFit, Retakes, faster_style, plan_fit
 from studio.settings import FIT_FASTEST, FIT_SLOWEST
 from studio.settings_store import Settings
 
@@ -172,7 +173,7 @@ class FitDialog(QDialog):
         buttons = QDialogButtonBox()
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.cancel_button, QDialogButtonBox.ButtonRole.RejectRole)
-        self.apply_button.setDefault(True)
+        make_primary(self.apply_button)
         in_column(self.summary, (self.table, 1), form, self.progress, buttons, parent=self)
 
     def _connect_signals(self) -> None:
@@ -221,6 +222,9 @@ class FitDialog(QDialog):
         if fit.still_overruns:
             over = self.tr("{seconds:.2f} s too long").format(seconds=fit.remaining_seconds)
             return f"{stretch} · {over}" if stretch else over
+        if fit.remaining_seconds > TOLERANCE_SECONDS:
+            silence = self.tr("uses {seconds:.2f} s of the silence after it").format(seconds=fit.remaining_seconds)
+            return f"{stretch} · {silence}" if stretch else silence
         return stretch or self.tr("Fits")
 
     def _set_busy(self, is_busy: bool) -> None:

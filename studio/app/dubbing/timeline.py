@@ -32,6 +32,7 @@ class TimelinePanel(QWidget):
         self.remove_button = self._button("close", self.tr("Remove guide track"))
         self.guide_name = ElidedLabel()
         self.guide_name.setProperty("role", "quiet")
+        self.overlap = text_label("", "warn", wraps=False)
         self.volume = QSlider(Qt.Orientation.Horizontal)
         self.volume.setRange(0, 100)
         self.volume.setValue(50)
@@ -46,6 +47,7 @@ class TimelinePanel(QWidget):
             self.remove_button,
             self.volume,
             (self.guide_name, 1),
+            self.overlap,
             margins=(8, 2, 8, 2),
             spacing=8,
         )
@@ -58,6 +60,7 @@ class TimelinePanel(QWidget):
         if self.picture is not None:
             lanes.addWidget(self.picture)
         rows.addLayout(lanes)
+        self.view.overlap_changed.connect(self.overlap.setText)
         self.play_button.clicked.connect(self.play_clicked)
         self.guide_button.clicked.connect(self._choose_guide)
         self.remove_button.clicked.connect(lambda: self.guide_chosen.emit(None))

@@ -1,7 +1,8 @@
-"""Time line of a script with slots: slots above takes on a time axis, with the waveform of the guide track."""
+"""Time line of a script with slots: lanes of slots and takes on a time axis, sound cues and the guide track."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,6 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy, QWidget
 
 from studio.app.theme.colors import ThemeColors, theme_colors
+from studio.app.theme.voice_colors import voice_color
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks
 from studio.app.widgets.waveform_painting import Scale, paint_ruler, paint_waveform
@@ -17,12 +19,15 @@ from studio.project.dubbing import overrun_seconds, take_seconds
 from studio.project.lines import Line, Slot
 from studio.project.script import Script
 
-_RULER, _GUIDE, _LANE, _GAP = 18, 36, 22, 4  # heights in pixels
+_RULER, _GUIDE, _CUES, _SLOT, _TAKE, _GAP = 18, 36, 16, 22, 10, 4  # heights in pixels
+_LANE = _SLOT + _TAKE + 2 * _GAP
+_MAX_LANES = 4
 _EDGE_PIXELS = 5
 _MIN_SECONDS_SHOWN = 10.0
 _MIN_ZOOM, _MAX_ZOOM = 0.5, 800.0  # pixels per second
 _ZOOM_STEP = 1.5
 _MIN_SLOT_SECONDS = 0.05
+_MIN_OVERLAP_SECONDS = 0.005  # rounded, it would be shown as 0.00
 _SMALL_STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
 
 
@@ -45,18 +50,24 @@ class _Drag:
 class TimelineView(QAbstractScrollArea):
     """Draws the lines that have a slot. A click selects a line, a drag shifts its slot or one of its edges.
 
+    Slots that overlap are in different lanes, where possible each character in its own. Lines that are not spoken, such
+    as sound cues, are markers above them.
+
     Left and Right shift the slot of the current line by 10 ms, with Shift by 100 ms; Up and Down go to the next line.
     """
 
     line_chosen = Signal(str)  # id of the line
     slot_changed = Signal(str, object)  # id of the line, Slot
     time_chosen = Signal(float)  # a click on the ruler
+    overlap_changed = Signal(str)  # sentence about the slots that overlap the current one, or empty
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._script = Script()
         self._lines: tuple[Line, ...] = ()  # lines with a slot, in order of time
+        self._lanes: dict[str, int] = {}  # of spoken lines, by id
         self._current: str | None = None
+        self._has_cues = False
         self._guide: Peaks | None = None
         self._drag: _Drag | None = None
         self._is_dragging = False
@@ -76,6 +87,12 @@ class TimelineView(QAbstractScrollArea):
         self._script = script
         slotted = [line for line in script.lines if line.slot is not None]
         self._lines = tuple(sorted(slotted, key=lambda line: line.slot.start_seconds if line.slot else 0.0))
+        lanes = lanes_of(line for line in self._lines if line.is_spoken)
+        if (has_cues := len(lanes) < len(self._lines)) != self._has_cues or _num_lanes(lanes) != _num_lanes(
+            self._lanes
+        ):
+            self.updateGeometry()
+        self._lanes, self._has_cues = lanes, has_cues
         self._update_range()
         self._describe()
 
@@ -114,9 +131,9 @@ class TimelineView(QAbstractScrollArea):
         self._update_range()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        guide = _GUIDE + _GAP if self._guide is not None else 0
         bar = self.horizontalScrollBar().sizeHint().height()
-        return QSize(300, _RULER + guide + 2 * _LANE + 3 * _GAP + bar + 2 * self.frameWidth())
+        lanes = _num_lanes(self._lanes) * _LANE + _GAP
+        return QSize(300, round(self._lanes_top) + lanes + bar + 2 * self.frameWidth())
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(80, self.sizeHint().height())
@@ -131,7 +148,9 @@ class TimelineView(QAbstractScrollArea):
     def rect_of(self, line_id: str) -> QRectF | None:
         """Return the rectangle of a slot in the viewport."""
         slot = self._slot_of(line_id)
-        return None if slot is None else self._bar(slot.start_seconds, slot.end_seconds, self._lanes_top)
+        if slot is None or line_id not in self._lanes:  # a cue
+            return None if slot is None else self._bar(slot.start_seconds, slot.end_seconds, self._cues_top, _CUES)
+        return self._bar(slot.start_seconds, slot.end_seconds, self._lanes_top + self._lanes[line_id] * _LANE)
 
     def _slot_of(self, line_id: str | None) -> Slot | None:
         if line_id is None or line_id not in self._script.index_of:
@@ -141,12 +160,16 @@ class TimelineView(QAbstractScrollArea):
         return self._script.line(line_id).slot
 
     @property
-    def _lanes_top(self) -> float:
+    def _cues_top(self) -> float:
         return _RULER + (_GUIDE + _GAP if self._guide is not None else 0) + _GAP
 
-    def _bar(self, start: float, end: float, top: float) -> QRectF:
+    @property
+    def _lanes_top(self) -> float:
+        return self._cues_top + (_CUES + _GAP if self._has_cues else 0)
+
+    def _bar(self, start: float, end: float, top: float, height: float = _SLOT) -> QRectF:
         left = start * self.zoom - self.horizontalScrollBar().value()
-        return QRectF(left, top, max(2.0, (end - start) * self.zoom), _LANE)
+        return QRectF(left, top, max(2.0, (end - start) * self.zoom), height)
 
     def _update_range(self) -> None:
         bar, width = self.horizontalScrollBar(), self.viewport().width()
@@ -172,10 +195,35 @@ class TimelineView(QAbstractScrollArea):
             seconds = take_seconds(self._script, line)
             if seconds is not None:
                 words += ", " + self.tr("take {seconds:.2f} s").format(seconds=seconds)
-            if overrun := overrun_seconds(line, seconds):
+            if overrun := overrun_seconds(slot, seconds, self._script.speech_slots):
                 words += ", " + self.tr("{seconds:.2f} s too long").format(seconds=overrun)
-        self.setAccessibleDescription(words)
+        overlap = self._overlap_words()
+        self.overlap_changed.emit(overlap)
+        self.setAccessibleDescription(f"{words}. {overlap}" if overlap else words)
         self.viewport().update()
+
+    def _overlaps(self) -> list[tuple[Line, Slot]]:
+        """Return the spoken lines whose slots overlap that of the current one, and the common times."""
+        own = self._slot_of(self._current)
+        if own is None or self._current not in self._lanes:
+            return []
+        found = []
+        for line in self._lines:
+            if line.id != self._current and line.is_spoken and line.slot is not None:
+                start = max(own.start_seconds, line.slot.start_seconds)
+                end = min(own.end_seconds, line.slot.end_seconds)
+                if end - start >= _MIN_OVERLAP_SECONDS:
+                    found.append((line, Slot(start, end)))
+        return found
+
+    def _overlap_words(self) -> str:
+        parts = [
+            self.tr("line {number} by {seconds:.2f} s").format(
+                number=self._script.index_of[line.id] + 1, seconds=common.seconds
+            )
+            for line, common in self._overlaps()
+        ]
+        return self.tr("Overlaps {lines}").format(lines=", ".join(parts)) if parts else ""
 
     # Painting.
 
@@ -192,8 +240,18 @@ class TimelineView(QAbstractScrollArea):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for line in self._lines:
             slot = self._slot_of(line.id)
-            if slot is not None and slot.start_seconds < scale.end_seconds:
+            if slot is None or slot.start_seconds >= scale.end_seconds:
+                continue
+            if line.is_spoken:
                 self._paint_line(painter, colors, line, slot)
+            else:
+                self._paint_cue(painter, colors, line)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colors.warn))
+        for _line, common in self._overlaps():
+            bar = self.rect_of(self._current or "")
+            top = bar.bottom() - 3 if bar is not None else 0.0
+            painter.drawRect(self._bar(common.start_seconds, common.end_seconds, top, 3))
         if self.playhead_seconds is not None:
             painter.setPen(QPen(QColor(colors.accent), 2))
             x = scale.x_at(self.playhead_seconds)
@@ -204,7 +262,8 @@ class TimelineView(QAbstractScrollArea):
             painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
 
     def _paint_line(self, painter: QPainter, colors: ThemeColors, line: Line, slot: Slot) -> None:
-        bar = self._bar(slot.start_seconds, slot.end_seconds, self._lanes_top)
+        bar = self.rect_of(line.id)
+        assert bar is not None
         seconds = take_seconds(self._script, line)
         length = max(slot.seconds, seconds or 0.0)
         if bar.left() + length * self.zoom < 0:
@@ -214,33 +273,47 @@ class TimelineView(QAbstractScrollArea):
         painter.setBrush(QColor(colors.selection if is_current else colors.raised))
         painter.drawRoundedRect(bar.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
         if bar.width() > 24:
+            name = line.character or ""
+            number = str(self._script.index_of[line.id] + 1)
+            painter.setPen(voice_color(name, self.palette()) if name else QColor(colors.ink))
+            head = _draw_elided(painter, bar.adjusted(5, 0, -4, 0), f"{number}  {name}")
             painter.setPen(QColor(colors.ink))
-            inside = bar.adjusted(5, 0, -4, 0)
-            words = f"{self._script.index_of[line.id] + 1}  {line.text}"
-            shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(inside.width()))
-            painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
+            _draw_elided(painter, bar.adjusted(head + 11, 0, -4, 0), line.text)
         if seconds is None:
             return
-        top = self._lanes_top + _LANE + _GAP
-        fitting = self._bar(slot.start_seconds, slot.start_seconds + min(seconds, slot.seconds), top)
+        top = bar.bottom() + _GAP
+        overrun = overrun_seconds(slot, seconds, self._script.speech_slots)
+        fitting = self._bar(slot.start_seconds, slot.start_seconds + seconds - overrun, top, _TAKE)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colors.accent if is_current else colors.faint))
         painter.drawRoundedRect(fitting, 3, 3)
-        if seconds - slot.seconds > 0.0 and overrun_seconds(line, seconds):
+        if overrun:
             painter.setBrush(QColor(colors.bad))
-            painter.drawRoundedRect(self._bar(slot.end_seconds, slot.start_seconds + seconds, top), 3, 3)
+            painter.drawRoundedRect(self._bar(slot.end_seconds, slot.start_seconds + seconds, top, _TAKE), 3, 3)
+
+    def _paint_cue(self, painter: QPainter, colors: ThemeColors, line: Line) -> None:
+        bar = self.rect_of(line.id)
+        assert bar is not None
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colors.accent if line.id == self._current else colors.quiet))
+        left, middle = bar.left(), bar.center().y()
+        painter.drawPolygon([QPointF(left, middle - 5), QPointF(left + 5, middle), QPointF(left, middle + 5)])
+        painter.setPen(QColor(colors.quiet))
+        _draw_elided(painter, QRectF(left + 8, bar.top(), max(0.0, bar.width() - 8), _CUES), line.text)
 
     # Mouse and keyboard.
 
     def _hit(self, x: float, y: float) -> tuple[str, DragMode] | None:
         """Return the line at this position, and what a drag from there changes. The current line takes precedence."""
-        if y < self._lanes_top:
+        if y < self._cues_top:
             return None
         in_order = sorted(self._lines, key=lambda line: line.id != self._current)
         for line in in_order:
             bar = self.rect_of(line.id)
             seconds = take_seconds(self._script, line) or 0.0
             if bar is None or not bar.left() - _EDGE_PIXELS <= x <= max(bar.right(), bar.left() + seconds * self.zoom):
+                continue
+            if not bar.top() <= y < bar.top() + (_LANE if line.is_spoken else bar.height()):
                 continue
             if y > bar.bottom():
                 return line.id, DragMode.MOVE
@@ -260,7 +333,7 @@ class TimelineView(QAbstractScrollArea):
             return
         hit = self._hit(place.x(), place.y())
         if hit is None:
-            if place.y() < self._lanes_top:
+            if place.y() < self._cues_top:
                 self.time_chosen.emit(self._seconds_at(place.x()))
             return
         line_id, mode = hit
@@ -334,6 +407,41 @@ class TimelineView(QAbstractScrollArea):
             return
         position = ids.index(self._current) + step if self._current in ids else 0
         self.line_chosen.emit(ids[min(max(0, position), len(ids) - 1)])
+
+
+def lanes_of(lines: Iterable[Line]) -> dict[str, int]:
+    """Return the lane of each of ``lines``, by id. The lines have slots, and are in order of time.
+
+    A character stays in its lane while that is free. With more than four simultaneous lines, the others share the last.
+    """
+    lanes: dict[str, int] = {}
+    lane_of_name: dict[str, int] = {}
+    ends: list[float] = []  # of the last slot in each lane
+    for line in lines:
+        assert line.slot is not None
+        free = [lane for lane, end in enumerate(ends) if end <= line.slot.start_seconds]
+        name = line.character or line.voice or ""
+        lane = lane_of_name.get(name, 0)
+        if lane not in free:
+            lane = free[0] if free else min(len(ends), _MAX_LANES - 1)
+        if lane == len(ends):
+            ends.append(0.0)
+        ends[lane] = max(ends[lane], line.slot.end_seconds)
+        lanes[line.id] = lane_of_name[name] = lane
+    return lanes
+
+
+def _num_lanes(lanes: dict[str, int]) -> int:
+    return max(lanes.values(), default=0) + 1
+
+
+def _draw_elided(painter: QPainter, area: QRectF, words: str) -> float:
+    """Draw as much of ``words`` as fits, and return its width."""
+    if area.width() <= 0:
+        return 0.0
+    shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(area.width()))
+    painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, shown)
+    return float(painter.fontMetrics().horizontalAdvance(shown))
 
 
 def shifted(slot: Slot, mode: DragMode, seconds: float) -> Slot:

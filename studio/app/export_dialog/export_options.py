@@ -25,7 +25,7 @@ from studio.export.target_folder import Journal
 from studio.messages import message
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.dubbing import has_slots, overrun_seconds
-from studio.project.lines import Heading, Line, LineState, LineStyle
+from studio.project.lines import Heading, Line, LineState, LineStyle, Slot
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
@@ -85,12 +85,11 @@ class ExportLine:
     def is_fresh(self) -> bool:
         return self.take is not None
 
-    @property
-    def overruns(self) -> bool:
-        """Whether the take is longer than the slot of the line in the video."""
+    def overruns(self, speech: Sequence[Slot]) -> bool:
+        """Whether the take is too long for the slot of the line in the video, whose speech is at the times of ``speech``."""
         take = self.take
         seconds = None if take is None else edits_of(take, self.line).seconds(take.audio_seconds)
-        return overrun_seconds(self.line, seconds) > 0
+        return overrun_seconds(self.line.slot, seconds, speech) > 0
 
     def with_take(self, take: Take) -> ExportLine:
         key = key_of_take(take, edits_of(take, self.line))
@@ -215,9 +214,10 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     if foreign_speech:
         sentence = message("The model has not learned this language; its speech is unintelligible.")
         findings.append(Finding(FindingKind.LANGUAGE, sentence, tuple(foreign_speech)))
-    overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns]
+    speech = project.script.speech_slots
+    overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns(speech)]
     if overrunning:
-        sentence = message("Longer than its slot in the video. Speak > Fit all to slots… shortens takes.")
+        sentence = message("Longer than their slots in the video. Speak > Fit all to slots… shortens takes.")
         findings.append(Finding(FindingKind.OVERRUN, sentence, tuple(overrunning)))
     needs_chapters = order.settings.has_audiobook or order.settings.has_chapter_files
     if needs_chapters and not any(line.heading is Heading.CHAPTER for line in project.lines):

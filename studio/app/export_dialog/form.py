@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -30,7 +31,7 @@ from studio.app.widgets.controls import in_column
 from studio.audio.encoding import MP3_192
 from studio.errors import UnusableSetting
 from studio.export.names import FIELDS
-from studio.export.presets import EXPORT_OPTIONS, PRESETS
+from studio.export.presets import EXPORT_OPTIONS, PRESETS, ExportPreset
 from studio.export.standards import ACX
 from studio.setting_kinds import Setting
 
@@ -111,7 +112,14 @@ class ExportForm(QWidget):
     def show_times(self, has_times: bool) -> None:
         """Show the option for lines with times in a video."""
         self._has_times = has_times
+        model = self.preset.model()
+        assert isinstance(model, QStandardItemModel)
+        for row, preset in enumerate(PRESETS, 1):
+            model.item(row).setEnabled(self._suits(preset))
         self._show_what_applies()
+
+    def _suits(self, preset: ExportPreset) -> bool:
+        return self._has_times or not preset.needs_times
 
     def show_checks(self, *, is_on: bool) -> None:
         """Show the option to wait for checks if takes are checked."""
@@ -268,7 +276,9 @@ class ExportForm(QWidget):
     def _show_what_applies(self) -> None:
         """Show only the options that have an effect with the others."""
         values = self.values
-        self.preset.setCurrentIndex(next((n for n, preset in enumerate(PRESETS, 1) if preset.matches(values)), 0))
+        self.preset.setCurrentIndex(
+            next((n for n, each in enumerate(PRESETS, 1) if each.matches(values) and self._suits(each)), 0)
+        )
         files = values[declared.EXPORT_FILES]
         is_joined = files != "lines"
         follows_joined = is_joined or values[declared.EXPORT_SUBTITLES] != "none"

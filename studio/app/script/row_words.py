@@ -30,7 +30,7 @@ def slot_fit(script: Script, line: Line) -> SlotFit | None:
         words = QCoreApplication.translate("RowWords", "slot {slot:.1f} s").format(slot=line.slot.seconds)
         return SlotFit(words, is_overrun=False)
     words = QCoreApplication.translate("RowWords", "{take:.1f} / {slot:.1f} s")
-    is_overrun = overrun_seconds(line, seconds) > 0.0
+    is_overrun = overrun_seconds(line.slot, seconds, script.speech_slots) > 0.0
     return SlotFit(words.format(take=seconds, slot=line.slot.seconds), is_overrun)
 
 

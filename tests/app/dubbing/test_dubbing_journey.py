@@ -15,6 +15,8 @@ from studio.app.export_dialog.dialog import ExportDialog
 from studio.audio.resampling import Samples
 from studio.project.dubbing import plan_fit, take_seconds
 
+pytestmark = pytest.mark.usefixtures("no_spare_silence")
+
 RATE = 24_000
 NUM_CUES = 60
 FIRST_SECONDS = 1.234

@@ -18,6 +18,8 @@ from studio.project.changes import EditLines, InsertLines
 from studio.project.dubbing import Retakes, take_seconds
 from studio.project.lines import Line, LineState, LineStyle, Slot
 
+pytestmark = pytest.mark.usefixtures("no_spare_silence")
+
 RATE = 24_000
 STYLE = "speed.fast"
 

@@ -12,12 +12,13 @@ from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.app.dubbing.guide_track import RATE, load_guide, mix_block
-from studio.app.dubbing.timeline_view import DragMode, TimelineView, shifted
+from studio.app.dubbing.timeline_view import DragMode, TimelineView, lanes_of, shifted
 from studio.app.widgets.drop_overlay import DraggedFiles
 from studio.audio.waveform import Waveform
 from studio.errors import UnreadableClip
 from studio.project.changes import EditLines, InsertLines
 from studio.project.lines import Line, Slot
+from studio.settings import SHOWS_TIMELINE
 
 SLOTS = (Slot(1.0, 2.0), Slot(3.0, 4.5), Slot(6.0, 7.0))
 
@@ -68,6 +69,74 @@ def test_the_time_line_is_hidden_without_slots(bench: Bench) -> None:
     assert not window.dubbing.panel.isVisible()
 
 
+def test_overlapping_slots_are_in_lanes_by_character() -> None:
+    cast = (("Mira", 0.0, 2.0), ("Tom", 2.0, 4.0), ("Mira", 3.0, 5.0), ("Tom", 5.0, 6.0), ("Mira", 6.0, 7.0))
+    lines = [Line(id=str(n), character=name, slot=Slot(start, end)) for n, (name, start, end) in enumerate(cast)]
+    assert lanes_of(lines[:2]) == {"0": 0, "1": 0}
+    assert lanes_of(lines) == {"0": 0, "1": 0, "2": 1, "3": 0, "4": 1}
+    crowd = [Line(id=str(n), character=str(n), slot=Slot(0.0, 1.0)) for n in range(6)]
+    assert list(lanes_of(crowd).values()) == [0, 1, 2, 3, 3, 3]
+
+
+def test_overlapping_slots_are_drawn_and_clicked_one_below_the_other(dub: Bench) -> None:
+    view, height = view_of(dub), view_of(dub).sizeHint().height()
+    dub.session.editor.apply(EditLines({"cue1": {"slot": Slot(1.5, 2.5), "character": "Tom"}}))
+    first, second = view.rect_of("cue0"), view.rect_of("cue1")
+    assert first is not None
+    assert second is not None
+    assert second.top() > first.bottom()
+    assert view.sizeHint().height() > height
+    for line_id in ("cue1", "cue0"):
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle(view, line_id))
+        assert dub.window is not None
+        assert dub.window.script.view.current_line_id == line_id
+
+
+def test_a_drag_onto_another_slot_warns_before_the_button_is_released(dub: Bench) -> None:
+    view = view_of(dub)
+    assert dub.window is not None
+    warning = dub.window.dubbing.panel.overlap
+    start = middle(view, "cue1")
+    QTest.mousePress(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
+    assert warning.text() == ""
+    QTest.mouseMove(view.viewport(), start + QPoint(round(2 * view.zoom), 0))  # to 5.0 to 6.5 s
+    assert warning.text() == "Overlaps line 3 by 0.50 s"
+    assert view.accessibleDescription().endswith("Overlaps line 3 by 0.50 s")
+    QTest.mouseMove(view.viewport(), start + QPoint(round(1 * view.zoom), 0))
+    assert warning.text() == ""
+    end = start + QPoint(round(1 * view.zoom), 0)
+    QTest.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, end)
+    assert slot(dub, 1) == Slot(4.0, 5.5)
+
+
+def test_sound_cues_are_markers_that_can_be_selected(dub: Bench) -> None:
+    view, height = view_of(dub), view_of(dub).sizeHint().height()
+    dub.session.editor.apply(EditLines({"cue1": {"is_spoken": False}}))
+    cue, speech = view.rect_of("cue1"), view.rect_of("cue2")
+    assert cue is not None
+    assert speech is not None
+    assert cue.bottom() < speech.top()
+    assert view.sizeHint().height() > height
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle(view, "cue1"))
+    assert dub.window is not None
+    assert dub.window.script.view.current_line_id == "cue1"
+    assert dub.window.dubbing.panel.overlap.text() == ""
+
+
+def test_the_view_menu_hides_the_time_line_until_it_is_shown_again(dub: Bench) -> None:
+    assert dub.window is not None
+    panel, action = dub.window.dubbing.panel, dub.window.actions_by_id["view.timeline"]
+    assert panel.isVisible()
+    action.trigger()
+    assert not panel.isVisible()
+    dub.session.editor.apply(EditLines({"cue0": {"slot": Slot(0.0, 0.5)}}))
+    assert not panel.isVisible()
+    assert not dub.session.settings[SHOWS_TIMELINE]
+    action.trigger()
+    assert panel.isVisible()
+
+
+@pytest.mark.usefixtures("no_spare_silence")
 def test_a_click_selects_a_line_and_changes_nothing(dub: Bench) -> None:
     view = view_of(dub)
     before = dub.session.editor.script

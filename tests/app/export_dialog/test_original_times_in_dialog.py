@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 from export_bench import ExportBench, speak
+from PySide6.QtGui import QStandardItem, QStandardItemModel
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
@@ -63,6 +64,7 @@ def test_lines_are_exported_at_their_times(qtbot: QtBot, project: Project, setti
     assert not mixed[: round(0.5 * rate)].any()
 
 
+@pytest.mark.usefixtures("no_spare_silence")
 def test_takes_that_are_too_long_are_listed_before_the_export(
     qtbot: QtBot, project: Project, settings: Settings
 ) -> None:
@@ -70,5 +72,36 @@ def test_takes_that_are_too_long_are_listed_before_the_export(
     settings.change({declared.EXPORT_PLACEMENT: "times", declared.EXPORT_FILES: "joined"})
     dialog = ExportBench(qtbot, project, settings).dialog
     qtbot.waitUntil(dialog.findings.isVisible)
-    assert [words.partition(":")[0] for words in dialog.findings.texts if "Longer than its slot" in words] == ["Line 1"]
+    assert [words.partition(":")[0] for words in dialog.findings.texts if "Longer than their slots" in words] == [
+        "Line 1"
+    ]
     assert not dialog.form.editor(declared.EXPORT_HAS_ONE_PAUSE).control.isVisible(), "the times decide, not pauses"
+
+
+def test_the_preset_for_a_dub_track_writes_one_file_at_the_times(
+    qtbot: QtBot, project: Project, settings: Settings
+) -> None:
+    assert not dub_preset(ExportBench(qtbot, project, settings)).isEnabled()
+    project.apply(EditLines({"a": {"slot": Slot(0.5, 1.0)}, "b": {"slot": Slot(5.25, 6.0)}}))
+    speak(project, "b")
+    exporting = ExportBench(qtbot, project, settings)
+    assert dub_preset(exporting).isEnabled()
+    form = exporting.dialog.form
+    form.preset.setCurrentIndex(dub_preset(exporting).row())
+    form.preset.activated.emit(form.preset.currentIndex())
+    assert form.preset.currentData().name == "dub"
+    form.joined_name.setText("dub")
+    task = exporting.export()
+    (track,) = task.order.folder.iterdir()
+    samples, rate = soundfile.read(track, dtype="float32")
+    assert rate == 48_000
+    start = int(np.flatnonzero(np.abs(samples) > 1e-4)[0])
+    assert start / rate == pytest.approx(0.5, abs=0.01)
+
+
+def dub_preset(exporting: ExportBench) -> QStandardItem:
+    preset = exporting.dialog.form.preset
+    model = preset.model()
+    assert isinstance(model, QStandardItemModel)
+    row = next(row for row in range(preset.count()) if getattr(preset.itemData(row), "name", "") == "dub")
+    return model.item(row)

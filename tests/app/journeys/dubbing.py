@@ -88,7 +88,7 @@ async def journey(user: User) -> dict[str, Any]:
 
 def overruns(user: User) -> list[float]:
     script = user.session.editor.script
-    return [overrun_seconds(line, take_seconds(script, line)) for line in script.lines]
+    return [overrun_seconds(line.slot, take_seconds(script, line), script.speech_slots) for line in script.lines]
 
 
 def marks(user: User) -> list[bool]:
