@@ -5412,7 +5412,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Send the name of one voice.</source>
-        <translation type="unfinished"></translation>
+        <translation>请只发送一个音色的名称。</translation>
     </message>
     <message>
         <source>Set it to automatic (Settings, Speech and playback).</source>
@@ -5724,7 +5724,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Voices cannot be mixed, as in “{name}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>不能混合多个音色，例如“{name}”。</translation>
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
