@@ -35,7 +35,7 @@ IGNORES_ENTER = "ignoresEnter"  # property of buttons that Enter does not press
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
-    """Declaration of an action. The part of ``id`` before the dot is the menu that contains it."""
+    """Declaration of an action. The part of ``id`` before the dot is its menu, except for actions on takes."""
 
     id: str
     title: str
@@ -44,7 +44,16 @@ class ActionSpec:
     tip: str = ""
     is_checkable: bool = False
 
+    @property
+    def menu(self) -> str:
+        return "takes" if self.id in _TAKE_ACTIONS else self.id.partition(".")[0]
 
+
+# They have the ids of an earlier menu, by which the user's keys are stored.
+_TAKE_ACTIONS = frozenset((
+    "play.previous_take", "play.next_take", "play.compare", "play.compare_takes", "play.edit_take", "play.cut_silence",
+    "play.accept", "play.best", "play.keep", "play.remove_take", "play.restore_take",
+))  # fmt: skip
 _T = QT_TRANSLATE_NOOP
 # In the order of the menu bar. "&" marks the letter that opens the menu together with Alt.
 MENUS = {
@@ -52,6 +61,7 @@ MENUS = {
     "edit": _T("Menus", "&Edit"),
     "speak": _T("Menus", "&Speak"),
     "play": _T("Menus", "&Play"),
+    "takes": _T("Menus", "&Takes"),
     "voices": _T("Menus", "V&oices"),
     "view": _T("Menus", "&View"),
     "help": _T("Menus", "&Help"),
@@ -166,11 +176,11 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Trim the take, or speak a part of it again")),
     ActionSpec("play.cut_silence", _T("Actions", "Cut silence…"), (), "",
                _T("Actions", "Shorten long pauses in the takes of the selected lines")),
-    ActionSpec("play.accept", _T("Actions", "Accept take"), ("F9",), "",
-               _T("Actions", "Accept the takes of the selected lines despite their problems, and go to the next one")),
+    ActionSpec("play.accept", _T("Actions", "Approve take"), ("F9",), "",
+               _T("Actions", "Approve the takes of the selected lines despite their problems, and go to the next one")),
     ActionSpec("play.best", _T("Actions", "Choose best take"), (), "",
                _T("Actions", "Choose the take with the best check result")),
-    ActionSpec("play.keep", _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
+    ActionSpec("play.keep", _T("Actions", "Protect take"), ("Ctrl+K",), "keep",
                _T("Actions", "Protect the take from being cleared"), is_checkable=True),
     ActionSpec("play.remove_take", _T("Actions", "Remove take"), (), "remove"),
     ActionSpec("play.restore_take", _T("Actions", "Restore removed take"), (), "",
@@ -234,7 +244,7 @@ class Actions(QObject):
         return iter(self._actions)
 
     def ids_of(self, menu: str) -> list[str]:
-        return [action_id for action_id in self._actions if action_id.startswith(f"{menu}.")]
+        return [spec.id for spec in self.specs.values() if spec.menu == menu]
 
     def call_before(self, call: Callable[[], object], *menus: str) -> None:
         """Call ``call`` before any other slot when an action of ``menus`` is triggered.
@@ -253,7 +263,7 @@ class Actions(QObject):
         """Add the entries to ``menus``, by name. The keys that assign voices have none."""
         submenus: dict[str, QMenu] = {}
         for spec in SPECS:
-            menu = menus[spec.id.partition(".")[0]]
+            menu = menus[spec.menu]
             title = _SUBMENUS.get(spec.id, "")
             if title and title not in submenus:
                 submenus[title] = menu.addMenu(QCoreApplication.translate(_CONTEXT, title))

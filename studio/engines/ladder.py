@@ -41,7 +41,7 @@ def determine_status(
     if failed_now is not None or (attempts is not None and attempts.num_failures):
         return _after_failure(attempts, failed_now)
     return (
-        (Status.UNTRIED, message("it has not been tested yet"))
+        (Status.UNTRIED, message("not tested"))
         if missing_resources is None
         else (Status.INSUFFICIENT_RESOURCES, missing_resources)
     )
@@ -65,7 +65,7 @@ def why_not(view: CandidateView, choice: CandidateView) -> Message:
     if view.key == choice.key:
         return message("it is in use")
     if view.status is not Status.VERIFIED or view.timing is None:
-        return view.reason or message("it has not been tested yet")
+        return view.reason or message("not tested")
     if choice.is_reference and view.speedup < MIN_ENGINE_SPEEDUP:
         return message("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
     if choice.timing is None and not choice.is_reference:

@@ -91,7 +91,7 @@ VERDICTS: Mapping[tuple[Aspect, str], GradeText] = {
         "It contains only {seconds:.1f} seconds of speech.",
         "Select a longer part if possible: 3 to 10 seconds give a closer likeness.",
     ),
-    (Aspect.LENGTH, "good"): GradeText(Grade.GOOD, "{seconds:.1f} seconds of speech: a good length."),
+    (Aspect.LENGTH, "good"): GradeText(Grade.GOOD, "{seconds:.1f} s of speech."),
     (Aspect.LENGTH, "long"): GradeText(
         Grade.FAIR,
         "It lasts {total:.1f} seconds, longer than a voice needs.",

@@ -41,7 +41,7 @@ def test_the_reference_clips_are_not_poor(name: str) -> None:
 
 @pytest.mark.slow
 def test_length() -> None:
-    assert about(Aspect.LENGTH, clip(babble(5.0))) == (Grade.GOOD, "5.0 seconds of speech: a good length.")
+    assert about(Aspect.LENGTH, clip(babble(5.0))) == (Grade.GOOD, "5.0 s of speech.")
     grade, words = about(Aspect.LENGTH, clip(babble(1.5)))
     assert grade is Grade.FAIR
     assert words.startswith("It contains only 1.5 seconds of speech. Select a longer part")

@@ -55,7 +55,7 @@ class ReviewController(QObject):
         changes: list[Change] = [AcceptTakes({take.id: True for take in accepted})]
         if others:
             changes.append(RemoveTakes(tuple(others)))
-        self._session.editor.push(CompositeChange(tuple(changes)), self.tr("Accept take"))
+        self._session.editor.push(CompositeChange(tuple(changes)), self.tr("Approve take"))
         words = [self.tr("%n take(s) accepted.", "", len(accepted))]
         if others:
             words.append(self.tr("%n other automatic take(s) removed.", "", len(others)))

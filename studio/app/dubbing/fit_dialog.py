@@ -218,7 +218,8 @@ class FitDialog(QDialog):
     def _action(self, fit: LineFit) -> str:
         if fit.is_retaken:
             return self.tr("Speak again faster")
-        stretch = self.tr("Stretch to {speed:.2f}×").format(speed=fit.speed) if fit.is_stretched else ""
+        words = self.tr("Speed up {speed:.2f}×") if fit.speed > 1 else self.tr("Slow down {speed:.2f}×")
+        stretch = words.format(speed=fit.speed) if fit.is_stretched else ""
         if fit.still_overruns:
             over = self.tr("{seconds:.2f} s too long").format(seconds=fit.remaining_seconds)
             return f"{stretch} · {over}" if stretch else over

@@ -39,7 +39,7 @@ class TimelinePanel(QWidget):
         self.volume.setFixedWidth(90)
         self.volume.setAccessibleName(self.tr("Guide volume"))
         self.volume.setToolTip(self.tr("Guide volume"))
-        title = text_label(self.tr("Time line"), "title", wraps=False)
+        title = text_label(self.tr("Timeline"), "title", wraps=False)
         head = in_row(
             title,
             self.play_button,

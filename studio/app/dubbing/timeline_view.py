@@ -74,7 +74,7 @@ class TimelineView(QAbstractScrollArea):
         self.playhead_seconds: float | None = None
         self.zoom = 40.0  # pixels per second
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(self.tr("Time line"))
+        self.setAccessibleName(self.tr("Timeline"))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

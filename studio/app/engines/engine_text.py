@@ -33,7 +33,7 @@ _TASKS = {
 }
 _STATUSES = {
     Status.VERIFIED: _T("Engines", "Verified"),
-    Status.UNTRIED: _T("Engines", "Not tested yet"),
+    Status.UNTRIED: _T("Engines", "Not tested"),
     Status.TRYING: _T("Engines", "Testing"),
     Status.UNUSABLE: _T("Engines", "Not available"),
     Status.REJECTED: _T("Engines", "Rejected"),

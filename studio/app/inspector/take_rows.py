@@ -89,7 +89,12 @@ def verdict_text(row: TakeRow) -> str:
         return ""
     if row.rank is None:
         return row.verdict.name
-    return translate("Takes", "{verdict}, no. {rank}").format(verdict=row.verdict.name, rank=row.rank)
+    words = {
+        1: translate("Takes", "{verdict} · best"),
+        2: translate("Takes", "{verdict} · 2nd"),
+        3: translate("Takes", "{verdict} · 3rd"),
+    }.get(row.rank) or translate("Takes", "{verdict} · {rank}th")
+    return words.format(verdict=row.verdict.name, rank=row.rank)
 
 
 def ranking_reasons(row: TakeRow) -> list[str]:

@@ -183,7 +183,7 @@ class TakesController(QObject):
             self.set_kept(self.chosen.id, is_kept=not self.chosen.is_kept)
 
     def set_kept(self, take_id: str, *, is_kept: bool) -> None:
-        title = self.tr("Keep take") if is_kept else self.tr("Release take")
+        title = self.tr("Protect take") if is_kept else self.tr("Release take")
         self._session.editor.push(EditTakes({take_id: {"is_kept": is_kept}}), title)
 
     def remove_chosen(self) -> None:
@@ -197,7 +197,7 @@ class TakesController(QObject):
             self._session.playback.player.stop()
             self._session.editor.push(RemoveTakes((take.id,)), self.tr("Remove take"))
             self.status_message.emit(
-                self.tr("Take {number} removed. Restore it from the Play menu.").format(number=take.number)
+                self.tr("Take {number} removed. Restore it from the Takes menu.").format(number=take.number)
             )
 
     def restore_last(self) -> None:

@@ -318,13 +318,12 @@ class FirstRun(QObject):
         return join_sentences(sentences) or self.tr("No noticeable difference.")
 
     def _advice_title(self, advice: Advice) -> str:
-        """Return the name of a better model, and the abilities of the current one if they are known."""
+        """Return the name of a better model, and the limits of a demonstration in use."""
         used = known_models().get(self._session.model_selection.local_folder().name)
-        better = self.tr("Better voice: {name}").format(name=advice.model.name)
-        if used is None:
-            return better
-        can = self.tr("{name} speaks {languages}.").format(name=used.name, languages=language_text(used))
-        return f"{better} · {can}"
+        if used is None or not used.is_demonstration:
+            return self.tr("Better voice: {name}").format(name=advice.model.name)
+        words = self.tr("Demo voice, {languages} only. Get {model} for natural speech")
+        return words.format(languages=language_text(used), model=advice.model.name)
 
     def _machine_text(self) -> str:
         machine = self._machine

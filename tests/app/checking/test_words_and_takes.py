@@ -74,10 +74,10 @@ def test_the_takes_tab_ranks_the_takes_and_says_why(make_bench: MakeBench) -> No
     bench = open_script(make_bench, FakeChecks({TEXTS[0]: 1}))
     speak_all(bench)
     rows = take_rows(bench.session.editor.project, "line0")
-    assert [verdict_text(row) for row in rows] == ["Bad, no. 2", "Good, no. 1"]
-    assert "Bad, no. 2: At 0.0 s, “one” is missing." in accessible_text(rows[0], is_chosen=False)
+    assert [verdict_text(row) for row in rows] == ["Bad · 2nd", "Good · best"]
+    assert "Bad · 2nd: At 0.0 s, “one” is missing." in accessible_text(rows[0], is_chosen=False)
     tip = tool_tip(rows[1])
-    assert "Check: Good, no. 1. The check found no problems." in tip
+    assert "Check: Good · best. The check found no problems." in tip
     assert "Wrong words: 0%" in tip
     assert "Similarity of the voice: 0.80" in tip
     assert "Spoken again automatically" in tip

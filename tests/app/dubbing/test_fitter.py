@@ -80,7 +80,7 @@ def test_fit_all_lists_the_worst_first_and_marks_what_remains(dub: Bench) -> Non
     assert dialog.table.topLevelItemCount() == 60
     assert texts(dialog, 0)[:5] == ["58", "Cue number 57.", "1.00 s", "1.96 s", "+0.96 s"]
     dialog.retakes.setCurrentIndex(0)
-    assert texts(dialog, 0)[5] == "Stretch to 1.25× · 0.56 s too long"
+    assert texts(dialog, 0)[5] == "Speed up 1.25× · 0.56 s too long"
     assert texts(dialog, 59)[5] == "Fits"
 
     before = dub.session.editor.script

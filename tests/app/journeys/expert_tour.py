@@ -113,17 +113,17 @@ async def _diagnose(user: User) -> list[str]:
 
 
 async def _change_a_shortcut(user: User) -> None:
-    """Assign F9 to "Keep take", and press it."""
+    """Assign F9 to "Protect take", and press it."""
     await user.press("ctrl+slash")
     await user.dialog(ShortcutsDialog)
     search = await user.control(QLineEdit, "Search actions and keys")
     await user.click(search)
     await user.focused(search)
-    await user.type("Keep take")
+    await user.type("Protect take")
     rows = await user.control(QTreeWidget, "Keyboard shortcuts")
     (item,) = [
         each
-        for each in rows.findItems("Keep take", Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)
+        for each in rows.findItems("Protect take", Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)
         if not each.isHidden()
     ]
     await user.click(rows.viewport(), lambda: rows.visualItemRect(item))
