@@ -48,7 +48,7 @@ def chinese(qapp: Any) -> Any:
 def test_the_window_is_in_chinese(bench: Any, qapp: Any) -> None:
     use_language(qapp, QLocale("zh_CN"))
     window = bench.open_window()
-    assert window.actions_by_id["speak.line"].text() == "朗读此行"
+    assert window.actions_by_id["speak.line"].text() == "生成此行"
     assert window.docks.voices.windowTitle() == "音色"
 
 

@@ -115,7 +115,7 @@ def test_the_replaced_window_shows_what_one_opened_in_that_language_shows(
     bench.close()
     monkeypatch.setattr("window_bench.use_language", lambda *_: None)
     opened_bench = used_bench(make_bench)
-    assert opened_bench.window.actions_by_id["speak.line"].text() == "朗读此行"
+    assert opened_bench.window.actions_by_id["speak.line"].text() == "生成此行"
     opened_bench.live(0.5)
     opened = texts_of(opened_bench.window)
     assert (Counter(changed) - Counter(opened), Counter(opened) - Counter(changed)) == (Counter(), Counter())
@@ -133,7 +133,7 @@ def test_a_language_accepted_in_the_settings_replaces_the_window_and_its_open_pa
     old.docks.voices.hide()
     bench.loop.call_soon(dialog.accept)
     bench.until(lambda: bench.window is not old)
-    assert bench.window.actions_by_id["speak.line"].text() == "朗读此行"
+    assert bench.window.actions_by_id["speak.line"].text() == "生成此行"
     assert bench.window.menuBar().actions()[0].text() == "文件(&F)"
     assert bench.window.isVisible()
     assert not bench.window.docks.voices.isVisible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QColor, QFont, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,6 +21,7 @@ from studio.app.script.style_list import StyleList
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.fonts import text_font
 from studio.app.theme.icons import icon
+from studio.app.theme.sizes import GRID
 from studio.app.theme.voice_colors import voice_color
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
 from studio.app.widgets.controls import in_column, in_row
@@ -123,6 +124,7 @@ class CharactersPanel(QWidget):
         item.setFont(_NAME, text_font(weight=QFont.Weight.DemiBold))
         colors = theme_colors(self.palette())
         item.setForeground(_VOICE, QColor(colors.ink if role.member.voice else colors.warn))
+        item.setSizeHint(_NAME, QSize(0, self.fontMetrics().lineSpacing() + GRID + GRID // 2))
         item.setTextAlignment(_LINES, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for column in (_NAME, _VOICE):
             item.setToolTip(column, item.text(column))
