@@ -29,6 +29,7 @@ from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.live_strip import LiveFigures
 from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
+from studio.app.widgets.focus import place_in_tab_order
 from studio.app.window import MainWindow
 from studio.project.requests import library_versions
 
@@ -66,6 +67,7 @@ class DeferredParts(QObject):
         self.voice_tabs.addTab(window.voices, self.tr("Voices"))
         self.voice_tabs.addTab(self.characters, self.tr("Characters"))
         window.docks.voices.setWidget(self.voice_tabs)
+        place_in_tab_order(script.view, self.voice_tabs)
         self.review = ReviewController(session, script, window)
         self.drafts = DraftsController(session, script, window)
         self.exports = ExportController(session.parts.exports, notices, window, script.view.select_lines)

@@ -61,9 +61,9 @@ class CharactersPanel(QWidget):
         self._timer = QTimer(self, singleShot=True, interval=_UPDATE_MILLISECONDS)  # combines many changes
         in_column((self.list, 1), self.voice, in_row((self.play, 1), (self.show_lines, 1)), parent=self, margins=8)
         self._timer.timeout.connect(self._update)
-        editor.script_changed.connect(lambda *_: self._timer.start())
-        editor.project_replaced.connect(self._timer.start)
-        styles.changed.connect(lambda: self.set_voices(self._voices))
+        editor.script_changed.connect(self._update_later)
+        editor.project_replaced.connect(self._update_later)
+        styles.changed.connect(self._on_model)
         self.list.itemSelectionChanged.connect(self._show_selected)
         self.list.itemActivated.connect(lambda *_: self._open_voices())
         self.list.play_pressed.connect(self.play.click)
@@ -81,6 +81,12 @@ class CharactersPanel(QWidget):
         self._voices = tuple(voices)
         fill_voice_box(self.voice, self._voices, self._styles.generation)
         self._update()
+
+    def _on_model(self) -> None:
+        self.set_voices(self._voices)
+
+    def _update_later(self, *_: object) -> None:
+        self._timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
