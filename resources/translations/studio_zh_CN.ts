@@ -212,14 +212,6 @@
         <translation>缩短所选各行版本中过长的停顿</translation>
     </message>
     <message>
-        <source>Accept take</source>
-        <translation>接受此版本</translation>
-    </message>
-    <message>
-        <source>Accept the takes of the selected lines despite their problems, and go to the next one</source>
-        <translation>接受所选行有问题的版本，并转到下一行</translation>
-    </message>
-    <message>
         <source>Choose best take</source>
         <translation>选用最佳版本</translation>
     </message>
@@ -318,10 +310,6 @@
     <message>
         <source>Cancel all</source>
         <translation>全部取消</translation>
-    </message>
-    <message>
-        <source>Keep take</source>
-        <translation>保留此版本</translation>
     </message>
     <message>
         <source>Protect the take from being cleared</source>
@@ -486,6 +474,18 @@
     <message>
         <source>Check the selected takes again</source>
         <translation>重新检查所选版本</translation>
+    </message>
+    <message>
+        <source>Approve take</source>
+        <translation>通过这条音频</translation>
+    </message>
+    <message>
+        <source>Approve the takes of the selected lines despite their problems, and go to the next one</source>
+        <translation>通过所选行有问题的音频，并转到下一行</translation>
+    </message>
+    <message>
+        <source>Protect take</source>
+        <translation>保护这条音频</translation>
     </message>
     <message>
         <source>Chapters and scenes…</source>
@@ -1570,6 +1570,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>声码器</translation>
     </message>
     <message>
+        <source>Not tested</source>
+        <translation>未测试</translation>
+    </message>
+    <message>
         <source>Failed</source>
         <translation>失败</translation>
     </message>
@@ -1676,10 +1680,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Verified</source>
         <translation>已验证</translation>
-    </message>
-    <message>
-        <source>Not tested yet</source>
-        <translation>尚未测试</translation>
     </message>
     <message>
         <source>Testing</source>
@@ -2679,10 +2679,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法检查（{code}）。</translation>
     </message>
     <message>
-        <source>Exported with problems that the checks found.</source>
-        <translation>检查发现这些版本有问题，将按现状导出。</translation>
-    </message>
-    <message>
         <source>The field “{field}” is invalid: {reason}.</source>
         <translation>字段“{field}”无效：{reason}。</translation>
     </message>
@@ -3408,7 +3404,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Longer than their slots in the video. Speak &gt; Fit all to slots… shortens takes.</source>
-        <translation>超出视频中的时段。可用“朗读”菜单的“全部适配时段…”缩短。</translation>
+        <translation>超出视频中的时段。可用“生成”菜单的“全部对齐字幕时长…”缩短。</translation>
     </message>
     <message>
         <source>Missing in the book: {names}.</source>
@@ -4931,10 +4927,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>已失败 {count} 次，不再自动重试；最近一次失败：{reason}</translation>
     </message>
     <message>
-        <source>it has not been tested yet</source>
-        <translation>尚未测试</translation>
-    </message>
-    <message>
         <source>it is not faster than float32 ({factor:.2f}×)</source>
         <translation>不比 float32 快（{factor:.2f} 倍）</translation>
     </message>
@@ -5296,7 +5288,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Fragments of the text are missing.</source>
-        <translation>文本缺少若干片段。</translation>
+        <translation>文本缺少部分片段。</translation>
     </message>
     <message>
         <source>Give a recording or the name of a voice with --voice.</source>
@@ -5412,7 +5404,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Send the name of one voice.</source>
-        <translation>请只发送一个音色的名称。</translation>
+        <translation>请发送一个音色的名称。</translation>
     </message>
     <message>
         <source>Set it to automatic (Settings, Speech and playback).</source>
@@ -5453,6 +5445,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The certificates {path} cannot be read ({reason}).</source>
         <translation>无法读取证书 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The checks found problems. Exported anyway.</source>
+        <translation>检查发现这些音频有问题，将按现状导出。</translation>
     </message>
     <message>
         <source>The chosen precision or device is not supported on this computer.</source>
@@ -5672,7 +5668,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>This version of the program cannot send text as it arrives to this service.</source>
-        <translation>此版本的程序无法向该服务边接收边发送文本。</translation>
+        <translation>此版本的程序无法向该服务逐段发送文本。</translation>
     </message>
     <message>
         <source>Try again in a moment.</source>
@@ -5684,7 +5680,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Update the program on the computer that sends it, or send the whole text.</source>
-        <translation>请更新发送端电脑上的程序，或一次发送整段文本。</translation>
+        <translation>请更新发送方电脑上的程序，或一次发送全部文本。</translation>
     </message>
     <message>
         <source>Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.</source>
@@ -5724,7 +5720,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Voices cannot be mixed, as in “{name}”.</source>
-        <translation>不能混合多个音色，例如“{name}”。</translation>
+        <translation>不能混合音色，例如“{name}”。</translation>
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
@@ -5809,6 +5805,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>not installed. {how}</source>
         <translation>未安装。{how}</translation>
+    </message>
+    <message>
+        <source>not tested</source>
+        <translation>未测试</translation>
     </message>
     <message>
         <source>onnxruntime and onnxruntime-gpu are both installed and overwrite each other</source>
@@ -6355,12 +6355,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{project} 记录了 {count} 个导入的文件。</translation>
     </message>
     <message>
-        <source>{seconds:.1f} s: {problem}</source>
-        <translation>{seconds:.1f} 秒：{problem}</translation>
+        <source>{seconds:.1f} s of speech.</source>
+        <translation>语音 {seconds:.1f} 秒。</translation>
     </message>
     <message>
-        <source>{seconds:.1f} seconds of speech: a good length.</source>
-        <translation>{seconds:.1f} 秒人声：长度合适。</translation>
+        <source>{seconds:.1f} s: {problem}</source>
+        <translation>{seconds:.1f} 秒：{problem}</translation>
     </message>
     <message>
         <source>Columns kept but not used: {names}.</source>
@@ -7269,6 +7269,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>跳过对比</translation>
     </message>
     <message>
+        <source>Demo voice, {languages} only. Get {model} for natural speech</source>
+        <translation>演示音色，仅支持{languages}。下载 {model} 可获得自然语音</translation>
+    </message>
+    <message>
         <source>{size} memory, {free} free</source>
         <translation>内存 {size}，可用 {free}</translation>
     </message>
@@ -7295,10 +7299,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Better voice: {name}</source>
         <translation>音质更好：{name}</translation>
-    </message>
-    <message>
-        <source>{name} speaks {languages}.</source>
-        <translation>{name} 仅支持{languages}。</translation>
     </message>
 </context>
 <context>
@@ -7417,8 +7417,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{seconds:+.2f} 秒</translation>
     </message>
     <message>
-        <source>Stretch to {speed:.2f}×</source>
-        <translation>变速至 {speed:.2f}×</translation>
+        <source>Speed up {speed:.2f}×</source>
+        <translation>加速至 {speed:.2f}×</translation>
+    </message>
+    <message>
+        <source>Slow down {speed:.2f}×</source>
+        <translation>减速至 {speed:.2f}×</translation>
     </message>
     <message>
         <source>{seconds:.2f} s too long</source>
@@ -8421,6 +8425,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>&amp;Play</source>
         <translation>播放(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Takes</source>
+        <translation>音频(&amp;T)</translation>
     </message>
     <message>
         <source>V&amp;oices</source>
@@ -9540,8 +9548,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>此版本没有尚未接受的问题。</translation>
     </message>
     <message>
-        <source>Accept take</source>
-        <translation>接受此版本</translation>
+        <source>Approve take</source>
+        <translation>通过这条音频</translation>
     </message>
     <message numerus="yes">
         <source>%n take(s) accepted.</source>
@@ -9984,10 +9992,6 @@ Or choose Help › Open sample.</source>
         <translation>语言</translation>
     </message>
     <message>
-        <source>Colours</source>
-        <translation>颜色</translation>
-    </message>
-    <message>
         <source>Light</source>
         <translation>浅色</translation>
     </message>
@@ -10390,6 +10394,10 @@ Or choose Help › Open sample.</source>
     <message>
         <source>A signed manifest says that the speech is synthetic. Without it, nobody can verify where a file comes from.</source>
         <translation>签名清单声明语音为合成语音。没有它，任何人都无法核实文件的来源。</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
     </message>
     <message>
         <source>Certificate</source>
@@ -10982,7 +10990,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Dialect</source>
-        <translation>方言</translation>
+        <translation>方言与口音</translation>
     </message>
     <message>
         <source>For English texts</source>
@@ -11228,10 +11236,6 @@ Or choose Help › Open sample.</source>
         <translation>过短</translation>
     </message>
     <message>
-        <source>{verdict}, no. {rank}</source>
-        <translation>{verdict}，第 {rank} 名</translation>
-    </message>
-    <message>
         <source>Check: {verdict}. {reason}</source>
         <translation>检查：{verdict}。{reason}</translation>
     </message>
@@ -11328,6 +11332,22 @@ Or choose Help › Open sample.</source>
         <translation>未使用风格</translation>
     </message>
     <message>
+        <source>{verdict} · best</source>
+        <translation>{verdict} · 最佳</translation>
+    </message>
+    <message>
+        <source>{verdict} · 2nd</source>
+        <translation>{verdict} · 第 2</translation>
+    </message>
+    <message>
+        <source>{verdict} · 3rd</source>
+        <translation>{verdict} · 第 3</translation>
+    </message>
+    <message>
+        <source>{verdict} · {rank}th</source>
+        <translation>{verdict} · 第 {rank}</translation>
+    </message>
+    <message>
         <source>Spoken without the style of the line, which {model} does not have.</source>
         <translation>{model} 没有该行的风格，因此以默认风格朗读。</translation>
     </message>
@@ -11343,16 +11363,16 @@ Or choose Help › Open sample.</source>
         <translation>取消保留</translation>
     </message>
     <message>
-        <source>Keep take</source>
-        <translation>保留版本</translation>
+        <source>Protect take</source>
+        <translation>保护这条音频</translation>
+    </message>
+    <message>
+        <source>Take {number} removed. Restore it from the Takes menu.</source>
+        <translation>已删除第 {number} 条音频，可从“音频”菜单恢复。</translation>
     </message>
     <message>
         <source>Remove take</source>
         <translation>删除版本</translation>
-    </message>
-    <message>
-        <source>Take {number} removed. Restore it from the Play menu.</source>
-        <translation>已删除版本 {number}，可从“播放”菜单恢复。</translation>
     </message>
     <message>
         <source>Restore take</source>
@@ -11443,7 +11463,7 @@ Or choose Help › Open sample.</source>
         <translation>参考音轨音量</translation>
     </message>
     <message>
-        <source>Time line</source>
+        <source>Timeline</source>
         <translation>时间轴</translation>
     </message>
     <message>
@@ -11482,7 +11502,7 @@ Or choose Help › Open sample.</source>
 <context>
     <name>TimelineView</name>
     <message>
-        <source>Time line</source>
+        <source>Timeline</source>
         <translation>时间轴</translation>
     </message>
     <message>
