@@ -10,7 +10,7 @@ import contextlib
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,9 +20,13 @@ from studio.messages import Message, message
 from studio.setting_kinds import Setting
 from studio.settings import SETTINGS
 from studio.storage.atomic_file import atomic_write
+from studio.storage.file_lock import FileLock
 from studio.storage.json_input import read_json
 
 _log = logging.getLogger(__name__)
+
+# Longest time that another program may take to change the settings.
+_LOCK_WAIT_SECONDS = 2.0
 
 T = TypeVar("T")
 Watcher = Callable[[frozenset[Setting[Any]]], None]
@@ -57,12 +61,13 @@ class Settings:
             changed = frozenset(setting for setting, value in checked.items() if self[setting] != value)
             if not changed:
                 return
-            content = self._file_content()  # another window may have changed it
-            for setting in changed:
-                content.pop(setting.key, None)
-                if checked[setting] != setting.default:
-                    content[setting.key] = _plain(checked[setting])
-            atomic_write(self.path, json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")
+            with self._file_lock():
+                content = self._file_content()  # another program may have changed it
+                for setting in changed:
+                    content.pop(setting.key, None)
+                    if checked[setting] != setting.default:
+                        content[setting.key] = _plain(checked[setting])
+                atomic_write(self.path, json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")
             for setting in changed:
                 self._values.pop(setting, None)
                 if checked[setting] != setting.default:
@@ -83,6 +88,19 @@ class Settings:
                 self._watchers.remove(watcher)
 
         return unwatch
+
+    @contextlib.contextmanager
+    def _file_lock(self) -> Iterator[None]:
+        """Keep other programs from changing the file, if the folder permits a lock."""
+        lock = None
+        with contextlib.suppress(OSError):  # reported by writing
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path.with_suffix(".lock"), wait_seconds=_LOCK_WAIT_SECONDS)
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release(removes_file=True)
 
     def _file_content(self) -> dict[str, Any]:
         """Return the content of the file. Rename an unreadable file, so that the next change does not overwrite it."""

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -279,3 +280,21 @@ def test_empty_text_is_allowed_where_it_has_a_meaning() -> None:
     assert not EXPORT_PATTERN.may_be_empty
     assert isinstance(EXPORT_FILES, ChoiceSetting)
     assert not isinstance(EXPORT_FILES, StringSetting)
+
+
+def test_a_change_waits_for_that_of_another_program(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = Settings(path), Settings(path)
+    other = threading.Thread(target=second.change, args=({EXPORT_PATTERN: "{index}"},))
+    read = first._file_content
+
+    def read_while_another_program_changes() -> dict[str, Any]:
+        content = read()
+        other.start()
+        other.join(0.5)
+        return content
+
+    monkeypatch.setattr(first, "_file_content", read_while_another_program_changes)
+    first[AUTOSAVE_MINUTES] = 9
+    other.join()
+    assert json.loads(path.read_text("utf-8")) == {"autosave-minutes": 9, "export-pattern": "{index}"}
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
