@@ -1,19 +1,22 @@
-"""Faults that the quick tests cannot wait for: kills, full disks, and two exports into one folder.
+"""Faults that the quick tests cannot wait for: kills, full disks, two programs on the same files, load.
 
-    python3 packaging/faults.py --work FOLDER [--short] [FAULT ...]
+    python3 packaging/faults.py --work FOLDER [--short] [--minutes N] [FAULT ...]
 
-FAULT is one or more of ``kill-say``, ``kill-export``, ``kill-worker``, ``full-disk`` and ``two-exports``; by default all.
-Each fault is caused 40 times, or 3 times with ``--short``, at random moments. After each, nothing may be lost but the line
-that was being spoken; at the end, the files must equal those of an undisturbed export. A full disk needs Linux, and the
+FAULT is one or more of the names that ``--help`` prints; by default all. Each fault is caused 40 times, or 3 times with
+``--short``, at random moments. After each, nothing may be lost but the line that was being spoken; at the end, the files
+must equal those of an undisturbed export. The load on the service lasts ``--minutes``. A full disk needs Linux, and the
 right to mount a file system in a namespace.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
+import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -21,9 +24,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import httpx2
 import numpy as np
 import psutil
 import soundfile
+from websockets.asyncio.client import connect
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 _TIMBRE = (sys.executable, "-m", "studio.start")
@@ -49,13 +54,17 @@ mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99; folder=$2; shift 2
 mount -o remount,size=1g "$folder"
 "$@"; status=$?; cp -r "$folder" "$COPY"; exit $status
 """
+_MAX_GROWTH_BYTES = 30_000_000
+_MAX_GROWTH_HANDLES = 8
+_HOSTILE_BODIES = (b"", b"{", b"[" * 10_000, b"\xff\xfe", b'{"input": 1}', b'{"input": "a", "seed": 1e999}')
+_NUM_CLIENTS = 3
 
 
 class FaultTrials:
     """Causes faults in a folder of its own, and compares the files with undisturbed ones."""
 
-    def __init__(self, work: Path, num_faults: int) -> None:
-        self.work, self.num_faults = work, num_faults
+    def __init__(self, work: Path, num_faults: int, minutes: float = 30.0) -> None:
+        self.work, self.num_faults, self.minutes = work, num_faults, minutes
         self.script = work / "script.txt"
         self.script.write_text("\n\n".join(_LINES), "utf-8")
         self.random = random.Random(0)  # noqa: S311 - no secrets
@@ -172,6 +181,137 @@ class FaultTrials:
             assert len(refused) <= 1, "both were refused"
             self.require_undisturbed(self.work / "both")
 
+    def two_programs(self) -> None:
+        """Voices that two programs add, and settings that both change at once, are all kept."""
+        clip = self.work / "clip.flac"
+        self.run([*_TIMBRE, "say", " ".join(_LINES), "-o", str(clip), *_EXACT])
+        change = "import sys; from studio.settings_store import Settings; "
+        change += "from studio.settings import EXPORT_FOLDER, EXPORT_PATTERN; "
+        change += "Settings().change({globals()[sys.argv[1]]: sys.argv[2]})"
+        read = change.partition("Settings().change")[0]
+        read += "found = Settings(); print(found[EXPORT_FOLDER], found[EXPORT_PATTERN])"
+        for number in range(self.num_faults):
+            names = [f"{program}{number}" for program in ("First", "Second")]
+            commands = [
+                [*_TIMBRE, "voices", "add", name, str(clip), "--transcript", " ".join(_LINES)] for name in names
+            ]
+            commands += [
+                [sys.executable, "-c", change, *values]
+                for values in (("EXPORT_FOLDER", names[0]), ("EXPORT_PATTERN", "{index}" + names[1]))
+            ]
+            programs = [self.start(command) for command in commands]
+            for program in programs:
+                _, errors = program.communicate(timeout=_TIMEOUT_SECONDS)
+                assert program.returncode == 0, errors
+            listed = self.run([*_TIMBRE, "voices", "list"]).stdout
+            assert all(name in listed for name in names), f"{names} are not both in: {listed}"
+            assert self.run([sys.executable, "-c", read]).stdout.split() == [names[0], "{index}" + names[1]]
+
+    def load(self) -> None:
+        """Streams stay whole and the service stays small under streams, uploads, hostile bodies and worker kills."""
+        log = (self.work / "service.log").open("w+")
+        command = [*_TIMBRE, "serve", "--port", "0", *_EXACT]
+        with (
+            log,
+            subprocess.Popen(
+                command, env=self.environment, stdout=log, stderr=log, start_new_session=True, text=True
+            ) as program,
+        ):
+            try:
+                while not (found := re.search(r"http://[\d.]+:\d+", (self.work / "service.log").read_text())):
+                    assert program.poll() is None, (self.work / "service.log").read_text()
+                    time.sleep(0.2)
+                asyncio.run(_Load(found[0], psutil.Process(program.pid), self.random).run(60 * self.minutes))
+            finally:
+                _kill_group(program)
+        text = (self.work / "service.log").read_text()
+        assert not any(each in text for each in _UNEXPECTED), f"see {self.work / 'service.log'}"
+
+
+class _Load:
+    """Clients of a service at ``url``, which compare what they hear with what was said when the service was idle."""
+
+    def __init__(self, url: str, process: psutil.Process, source: random.Random) -> None:
+        self._url, self._process, self._random = url, process, source
+        self._whole: dict[str, bytes] = {}
+        self._counts = dict.fromkeys(("streams", "sockets", "disconnects", "uploads", "hostile", "kills"), 0)
+
+    async def run(self, seconds: float) -> None:
+        async with httpx2.AsyncClient(base_url=self._url, timeout=_TIMEOUT_SECONDS) as self._client:
+            for text in _LINES:
+                self._whole[text] = await self._speech(text)
+            ends = time.monotonic() + seconds
+            warm = time.monotonic() + seconds / 3
+            before: tuple[int, int, int] | None = None
+            clients = [asyncio.create_task(self._work_until(ends)) for _ in range(_NUM_CLIENTS)]
+            while time.monotonic() < ends and not any(client.done() for client in clients):
+                await asyncio.sleep(1.0)
+                if before is None and time.monotonic() > warm:
+                    before = self._size()
+            await asyncio.gather(*clients)
+            after = self._size()
+        print(f"load: {json.dumps(self._counts)}; memory, handles, threads: {before} to {after}", flush=True)
+        assert before is not None
+        assert after[0] - before[0] < _MAX_GROWTH_BYTES, "the memory grows"
+        assert max(after[1] - before[1], after[2] - before[2]) <= _MAX_GROWTH_HANDLES, "handles or threads grow"
+
+    async def _work_until(self, ends: float) -> None:
+        actions = {
+            "streams": self._stream, "sockets": self._talk, "disconnects": self._leave, "uploads": self._upload,
+            "hostile": self._send_nonsense, "kills": self._kill_worker,
+        }  # fmt: skip
+        while time.monotonic() < ends:
+            (name,) = self._random.choices(list(actions), weights=(8, 4, 2, 2, 6, 1))
+            await actions[name](self._random.choice(_LINES))
+            self._counts[name] += 1
+
+    async def _speech(self, text: str) -> bytes:
+        answer = await self._client.post("/v1/audio/speech", json={"input": text, "response_format": "pcm"})
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    async def _stream(self, text: str) -> None:
+        heard = await self._speech(text)
+        assert heard == self._whole[text], f"a damaged stream: {len(heard)} of {len(self._whole[text])} bytes"
+
+    async def _talk(self, text: str) -> None:
+        heard = b""
+        async with connect(f"ws{self._url[4:]}/v1/audio/speech/stream") as socket:
+            for message in ({"type": "start"}, {"type": "text", "text": text}, {"type": "end"}):
+                await socket.send(json.dumps(message))
+            async for part in socket:
+                heard += part if isinstance(part, bytes) else b""
+        assert heard == self._whole[text], f"a damaged WebSocket: {len(heard)} of {len(self._whole[text])} bytes"
+
+    async def _leave(self, text: str) -> None:
+        body = {"input": text, "response_format": "pcm"}
+        async with self._client.stream("POST", "/v1/audio/speech", json=body) as answer:
+            async for _ in answer.aiter_raw():
+                return
+
+    async def _upload(self, _text: str) -> None:
+        """A recording that is no recording is refused."""
+        answer = await self._client.post(
+            "/v1/audio/voices",
+            data={"name": "Noise", "consent": "a test"},
+            files={"audio_sample": ("a.wav", os.urandom(200_000))},
+        )
+        assert 400 <= answer.status_code < 500, answer.text
+
+    async def _send_nonsense(self, _text: str) -> None:
+        body = self._random.choice(_HOSTILE_BODIES)
+        answer = await self._client.post("/v1/audio/speech", content=body, headers={"content-type": "application/json"})
+        assert 400 <= answer.status_code < 500, answer.text
+
+    async def _kill_worker(self, _text: str) -> None:
+        for process in self._process.children():
+            process.kill()
+
+    def _size(self) -> tuple[int, int, int]:
+        """Return the bytes, handles and threads of the service, without its worker."""
+        handles = self._process.num_fds() if hasattr(self._process, "num_fds") else self._process.num_handles()
+        return self._process.memory_info().rss, handles, self._process.num_threads()
+
 
 def _kill_group(program: subprocess.Popen[str]) -> None:
     """Kill the program and its processes, as the system does when memory is short."""
@@ -201,6 +341,8 @@ FAULTS: dict[str, Callable[[FaultTrials], None]] = {
     "kill-worker": FaultTrials.kill_worker,
     "full-disk": FaultTrials.full_disk,
     "two-exports": FaultTrials.two_exports,
+    "two-programs": FaultTrials.two_programs,
+    "load": FaultTrials.load,
 }
 
 
@@ -211,11 +353,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--short", action="store_true", help=f"{_NUM_SHORT} faults of each kind instead of {_NUM_FAULTS}"
     )
+    parser.add_argument("--minutes", type=float, default=30.0, help="duration of the load (default 30)")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.faults if name not in FAULTS]:
         parser.error(f"unknown fault {unknown[0]}")
     options.work.mkdir(parents=True, exist_ok=True)
-    trials = FaultTrials(options.work.resolve(), _NUM_SHORT if options.short else _NUM_FAULTS)
+    trials = FaultTrials(options.work.resolve(), _NUM_SHORT if options.short else _NUM_FAULTS, options.minutes)
     failed = 0
     for name in options.faults or FAULTS:
         started = time.monotonic()
