@@ -1,11 +1,12 @@
-"""Faults that the quick tests cannot wait for: kills, full disks, two programs on the same files, load.
+"""Faults that the quick tests cannot wait for: kills, full disks, two programs on the same files, clocks, load.
 
     python3 packaging/faults.py --work FOLDER [--short] [--minutes N] [FAULT ...]
 
 FAULT is one or more of the names that ``--help`` prints; by default all. Each fault is caused 40 times, or 3 times with
 ``--short``, at random moments. After each, nothing may be lost but the line that was being spoken; at the end, the files
 must equal those of an undisturbed export. The load on the service lasts ``--minutes``. A full disk needs Linux, and the
-right to mount a file system in a namespace.
+right to mount a file system in a namespace; the clock needs the program ``faketime``. Ten minutes of playback in the
+window are a test: ``TIMBRE_LONG_PLAY_SECONDS=600 pytest tests/app/playback/test_long_play.py``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -44,6 +46,7 @@ _EXACT = ("--voice", "Ada", "--precision", "float32", "--flow-precision", "float
 _FOLDERS = ("DATA", "CONFIG", "CACHE", "LOGS")
 _NUM_FAULTS, _NUM_SHORT = 40, 3
 _TIMEOUT_SECONDS = 1_800
+_WINDOW_SECONDS = 15.0  # until the window has spoken, saved and exported
 # A full disk is an error with this exit status, or no error at all where the file is only a cache or a log.
 _DISK_FULL = "disk-full"
 _UNEXPECTED = ("internal-error", "Traceback")
@@ -69,6 +72,7 @@ class FaultTrials:
         self.script.write_text("\n\n".join(_LINES), "utf-8")
         self.random = random.Random(0)  # noqa: S311 - no secrets
         self.environment = {**os.environ, "PYTHONPATH": str(_CHECKOUT), "OMP_NUM_THREADS": "1"}
+        self.environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"  # the clock of days only
         self.environment |= {f"TIMBRE_{name}": str(work / "program" / name.lower()) for name in _FOLDERS}
         started = time.monotonic()
         self.run(self.export_to("undisturbed"))
@@ -132,6 +136,51 @@ class FaultTrials:
     def kill_worker(self) -> None:
         """An export whose worker is killed keeps its files, and is resumed if it has ended."""
         self._disturb("worker-killed", _kill_children)
+
+    def kill_window(self) -> None:
+        """A window that is killed while it speaks, saves or exports has lost nothing but the line being spoken."""
+        kept = set[str]()
+        for _ in range(self.num_faults):
+            kept = self._kill_window(kept)
+
+    def clock(self) -> None:
+        """A clock that jumps by a year, in both directions, neither damages nor loses anything."""
+        if not shutil.which("faketime"):
+            raise AssertionError("the program faketime is not installed")
+        kept = self._kill_window(set())
+        for shift in ("+1y", "-1y", "+0"):
+            clock = ("faketime", "-f", shift)
+            shutil.rmtree(self.work / "clock", ignore_errors=True)
+            with self.start(self.export_to("clock")) as program:
+                time.sleep(self.seconds / 2)
+                _kill_group(program)
+            self.run([*clock, *self.export_to("clock")])
+            self.require_undisturbed(self.work / "clock")
+            kept = self._kill_window(kept, clock)
+
+    def _kill_window(self, kept: set[str], clock: Sequence[str] = ()) -> set[str]:
+        """Kill a window at a random moment. Return the lines that have takes; those of ``kept`` must still be there."""
+        folder = self.work / "window"
+        folder.mkdir(exist_ok=True)
+        with subprocess.Popen(
+            [*clock, sys.executable, str(Path(__file__).with_name("faults_window.py")), str(folder)],
+            env={**self.environment, "QT_QPA_PLATFORM": "offscreen"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as window:
+            threading.Timer(self.random.uniform(1.0, _WINDOW_SECONDS), _kill_group, [window]).start()
+            output, errors = window.communicate(timeout=_TIMEOUT_SECONDS)
+        assert window.returncode < 0, f"ended by itself: {errors}"
+        assert not any(each in errors for each in _UNEXPECTED), errors
+        for word, *ids in map(str.split, output.splitlines()):
+            assert word != "found" or kept <= set(ids), f"takes are lost: {kept - set(ids)}"
+            if word in ("lines", "spoken"):
+                kept = set(ids) if word == "spoken" else set()
+        for path in folder.glob("exported/**/*.wav"):
+            assert len(soundfile.read(path)[0]), f"{path} is empty"
+        return kept
 
     def _disturb(self, folder: str, disturb: Callable[[subprocess.Popen[str]], None]) -> None:
         target, finished = self.work / folder, set[str]()
@@ -339,10 +388,12 @@ FAULTS: dict[str, Callable[[FaultTrials], None]] = {
     "kill-say": FaultTrials.kill_say,
     "kill-export": FaultTrials.kill_export,
     "kill-worker": FaultTrials.kill_worker,
+    "kill-window": FaultTrials.kill_window,
     "full-disk": FaultTrials.full_disk,
     "two-exports": FaultTrials.two_exports,
     "two-programs": FaultTrials.two_programs,
     "load": FaultTrials.load,
+    "clock": FaultTrials.clock,
 }
 
 
