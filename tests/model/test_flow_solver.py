@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from flow_cases import Golden
+from flow_cases import Golden, flow_config, flow_network, random_prompt
 
-from studio.model.flow.model import euler_steps, noise_table
+from studio.model.flow.layers import FullContext
+from studio.model.flow.model import FlowModel, euler_steps, noise_table
 
 
 @pytest.mark.reference
@@ -18,6 +19,18 @@ def test_noise_is_the_official_table(reference: Path, family: str) -> None:
     table = noise_table(80).t().contiguous()
     assert torch.equal(table[:, :64], golden["rand_noise_head"][0])
     assert hashlib.sha256(table.numpy().tobytes()).hexdigest() == golden.notes["rand_noise"]["sha256_float32_le"]
+
+
+@pytest.mark.parametrize("start", [0, 1, 50])
+def test_each_frame_begins_with_its_own_noise(
+    reference: Path, family: str, start: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = FlowModel(flow_network(reference, family), flow_config(reference, family))
+    monkeypatch.setattr(model.network.estimator, "velocity", lambda rows, *_: torch.zeros_like(rows))
+    prompt = random_prompt(model.config, 28)
+    mean = torch.zeros(50, model.config.mel_bins)
+    found = model.solve(model.voice(prompt), mean, start, lambda _: FullContext(None))
+    assert torch.equal(found, noise_table(model.config.mel_bins)[start : start + 50])
 
 
 def test_noise_does_not_use_the_global_generator() -> None:
