@@ -50,8 +50,9 @@ class LineProcess:
         self._worker = start_worker()
         try:
             self._worker.start()
-            self._send(protocol.Load(next(self._ids), folder, options))
-            while isinstance(answer := self._receive(), _ONGOING):
+            request_id = next(self._ids)
+            self._send(protocol.Load(request_id, folder, options))
+            while isinstance(answer := self._receive(request_id), _ONGOING):
                 pass
             if isinstance(answer, protocol.Failed):
                 raise from_record(answer.error)
@@ -71,7 +72,8 @@ class LineProcess:
     ) -> Chunks:
         """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``.
 
-        ``text`` is its sentence, if it is still being written. ``waited_seconds`` have passed since the line began, in the time of which its start is estimated.
+        ``text`` is its sentence, if it is still being written. ``waited_seconds`` have passed since the line began, in the
+        time of which its start is estimated.
         """
         control.raise_if_cancelled()
         request_id = next(self._ids)
@@ -84,7 +86,7 @@ class LineProcess:
         control.when_stopped_early(lambda: self._tell(protocol.StopEarly(request_id)))
         try:
             while True:
-                event = self._receive()
+                event = self._receive(request_id)
                 is_over = not isinstance(event, _ONGOING)
                 match event:
                     case protocol.AudioReady(chunk=chunk):
@@ -113,7 +115,7 @@ class LineProcess:
         """End a request whose audio is no longer wanted."""
         self._tell(protocol.Cancel(request_id))
         with contextlib.suppress(WorkerDied):
-            while isinstance(self._receive(), _ONGOING):
+            while isinstance(self._receive(request_id), _ONGOING):
                 pass
 
     def _tell(self, command: protocol.AddText | protocol.Cancel | protocol.StopEarly) -> None:
@@ -126,11 +128,14 @@ class LineProcess:
         except OSError as error:
             raise self._died() from error
 
-    def _receive(self) -> Event:
+    def _receive(self, request_id: int) -> Event:
+        """Return the next event of a request; late events of earlier ones are dropped."""
         try:
-            return self._worker.receive()
+            while (event := self._worker.receive()).request_id != request_id:
+                pass
         except (EOFError, OSError) as error:
             raise self._died() from error
+        return event
 
     def _died(self) -> WorkerDied:
         self.kill()

@@ -18,7 +18,7 @@ from waiting import wait_until
 from studio.errors import ModelNotFound, StudioError, WorkerDied
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
-from studio.worker import line_processes
+from studio.worker import line_processes, protocol
 from studio.worker.line_processes import LineProcess, LineProcessPool
 from studio.worker.model_host import ModelHost, open_accelerated
 
@@ -233,6 +233,16 @@ def test_the_start_of_a_line_in_another_process_is_estimated_from_its_beginning(
     control = RequestControl(on_estimate=estimates.append)
     report_of(process.stream(SynthesisRequest("One.", VOICE), control, waited_seconds=2.0))
     assert estimates == [2.25]
+
+
+def test_a_late_event_of_another_request_is_not_taken_for_an_answer() -> None:
+    process = open_process()
+    worker = process._worker
+    late = [protocol.Failed(1, WorkerDied("late").to_record()), protocol.Cancelled(1)]
+    receive = worker.receive
+    worker.receive = lambda: late.pop() if late else receive()  # type: ignore[method-assign]
+    chunks, report = report_of(process.stream(SynthesisRequest("One two.", VOICE), RequestControl()))
+    assert (len(chunks), report.num_items, late) == (2, 1, [])
 
 
 def test_a_line_in_another_process_ends_early_after_a_sentence() -> None:
