@@ -113,7 +113,7 @@
     </message>
     <message>
         <source>Go to the next line whose take has problems</source>
-        <translation>转到下一个版本有问题的行</translation>
+        <translation>转到下一条音频有问题的行</translation>
     </message>
     <message>
         <source>Previous line to review</source>
@@ -125,7 +125,7 @@
     </message>
     <message>
         <source>Show only lines whose take has problems, or all lines again</source>
-        <translation>只显示版本有问题的行，或重新显示所有行</translation>
+        <translation>只显示音频有问题的行，或重新显示所有行</translation>
     </message>
     <message>
         <source>Pronunciation…</source>
@@ -133,15 +133,15 @@
     </message>
     <message>
         <source>Speak line</source>
-        <translation>朗读此行</translation>
+        <translation>生成此行</translation>
     </message>
     <message>
         <source>Speak several takes</source>
-        <translation>朗读多个版本</translation>
+        <translation>生成多条音频</translation>
     </message>
     <message>
         <source>Speak again</source>
-        <translation>重新朗读</translation>
+        <translation>重新生成</translation>
     </message>
     <message>
         <source>Speak the selected lines again with another seed</source>
@@ -153,7 +153,7 @@
     </message>
     <message>
         <source>Speak the drafts of the selected lines again exactly, with the same reading</source>
-        <translation>以相同的读法精确重新朗读所选行的草稿</translation>
+        <translation>以相同的读法精确重新生成所选行的草稿</translation>
     </message>
     <message>
         <source>Quality of this script…</source>
@@ -161,11 +161,11 @@
     </message>
     <message>
         <source>Choose between exact takes and faster drafts</source>
-        <translation>选择精确的版本或更快的草稿</translation>
+        <translation>选择精确的音频或更快的草稿</translation>
     </message>
     <message>
         <source>Check takes</source>
-        <translation>检查版本</translation>
+        <translation>检查音频</translation>
     </message>
     <message>
         <source>Checks of this script…</source>
@@ -197,11 +197,11 @@
     </message>
     <message>
         <source>Previous take</source>
-        <translation>上一个版本</translation>
+        <translation>上一条音频</translation>
     </message>
     <message>
         <source>Next take</source>
-        <translation>下一个版本</translation>
+        <translation>下一条音频</translation>
     </message>
     <message>
         <source>Cut silence…</source>
@@ -209,15 +209,15 @@
     </message>
     <message>
         <source>Shorten long pauses in the takes of the selected lines</source>
-        <translation>缩短所选各行版本中过长的停顿</translation>
+        <translation>缩短所选各行音频中过长的停顿</translation>
     </message>
     <message>
         <source>Choose best take</source>
-        <translation>选用最佳版本</translation>
+        <translation>选用最佳的一条</translation>
     </message>
     <message>
         <source>Choose the take with the best check result</source>
-        <translation>选用检查结果最好的版本</translation>
+        <translation>选用检查结果最好的音频</translation>
     </message>
     <message>
         <source>New voice from files…</source>
@@ -285,19 +285,19 @@
     </message>
     <message>
         <source>Speak the selected lines and play them while they are generated</source>
-        <translation>朗读所选的行，边生成边播放</translation>
+        <translation>生成所选的行，边生成边播放</translation>
     </message>
     <message>
         <source>Speak all changed lines</source>
-        <translation>朗读所有已更改的行</translation>
+        <translation>生成所有已更改的行</translation>
     </message>
     <message>
         <source>Speak every line without an up-to-date take</source>
-        <translation>朗读所有未生成或已更改的行</translation>
+        <translation>生成所有未生成或已更改的行</translation>
     </message>
     <message>
         <source>Speak several takes, each with a different seed (number in the settings)</source>
-        <translation>用不同种子生成多个版本（数量见设置）</translation>
+        <translation>用不同种子生成多条音频（数量见设置）</translation>
     </message>
     <message>
         <source>Convert a recording to the voice of the line</source>
@@ -313,31 +313,31 @@
     </message>
     <message>
         <source>Protect the take from being cleared</source>
-        <translation>清理版本时不删除此版本</translation>
+        <translation>清理音频时不删除这条音频</translation>
     </message>
     <message>
         <source>Remove take</source>
-        <translation>删除此版本</translation>
+        <translation>删除这条音频</translation>
     </message>
     <message>
         <source>Restore removed take</source>
-        <translation>恢复已删除的版本</translation>
+        <translation>恢复已删除的音频</translation>
     </message>
     <message>
         <source>Restore the last take removed from this line</source>
-        <translation>恢复此行最近删除的版本</translation>
+        <translation>恢复此行最近删除的音频</translation>
     </message>
     <message>
         <source>Compare with previous take</source>
-        <translation>与上一个版本比较</translation>
+        <translation>与上一条音频比较</translation>
     </message>
     <message>
         <source>Compare takes…</source>
-        <translation>比较版本…</translation>
+        <translation>比较音频…</translation>
     </message>
     <message>
         <source>Compare takes at equal loudness, optionally as a blind test</source>
-        <translation>以相同响度比较版本，可盲听</translation>
+        <translation>以相同响度比较音频，可盲听</translation>
     </message>
     <message>
         <source>Manual</source>
@@ -413,19 +413,19 @@
     </message>
     <message>
         <source>Fit to slot</source>
-        <translation>适配时段</translation>
+        <translation>对齐字幕时长</translation>
     </message>
     <message>
         <source>Stretch the takes of the selected lines to their slots, within the limits</source>
-        <translation>在限制范围内为所选各行的版本变速，使其适配时段</translation>
+        <translation>在限制范围内为所选各行的音频变速，以对齐字幕时长</translation>
     </message>
     <message>
         <source>Fit all to slots…</source>
-        <translation>全部适配时段…</translation>
+        <translation>全部对齐字幕时长…</translation>
     </message>
     <message>
         <source>List the takes that are longer than their slots, and make them fit</source>
-        <translation>列出超出时段的版本，并使其适配</translation>
+        <translation>列出超出时段的音频，并使其适配</translation>
     </message>
     <message>
         <source>Chapter heading</source>
@@ -445,15 +445,15 @@
     </message>
     <message>
         <source>Note, not spoken</source>
-        <translation>备注（不朗读）</translation>
+        <translation>备注（不生成语音）</translation>
     </message>
     <message>
         <source>Make the selected lines notes, or ordinary lines again</source>
-        <translation>将所选行设为备注（不朗读也不导出），或还原为普通行</translation>
+        <translation>将所选行设为备注（不生成语音也不导出），或还原为普通行</translation>
     </message>
     <message>
         <source>Spoken text</source>
-        <translation>朗读文本</translation>
+        <translation>台词文本</translation>
     </message>
     <message>
         <source>Make the selected headings and notes ordinary lines</source>
@@ -473,7 +473,7 @@
     </message>
     <message>
         <source>Check the selected takes again</source>
-        <translation>重新检查所选版本</translation>
+        <translation>重新检查所选音频</translation>
     </message>
     <message>
         <source>Approve take</source>
@@ -521,11 +521,11 @@
     </message>
     <message>
         <source>Edit take…</source>
-        <translation>编辑版本…</translation>
+        <translation>编辑音频…</translation>
     </message>
     <message>
         <source>Trim the take, or speak a part of it again</source>
-        <translation>裁剪此版本，或重新朗读其中一部分</translation>
+        <translation>裁剪这条音频，或重新生成其中一部分</translation>
     </message>
     <message>
         <source>Play or pause</source>
@@ -568,7 +568,7 @@
     </message>
     <message>
         <source>Playback stopped: no output device is available. The take is kept.</source>
-        <translation>播放已停止：没有可用的音频设备。已生成的版本会保留。</translation>
+        <translation>播放已停止：没有可用的音频设备。已生成的音频会保留。</translation>
     </message>
     <message>
         <source>Playback stuttered; the buffer has been enlarged.</source>
@@ -971,7 +971,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Reading the takes…</source>
-        <translation>正在读取各版本…</translation>
+        <translation>正在读取各条音频…</translation>
     </message>
     <message>
         <source>Close</source>
@@ -979,11 +979,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Compare takes</source>
-        <translation>比较版本</translation>
+        <translation>比较音频</translation>
     </message>
     <message>
         <source>Take {number}</source>
-        <translation>版本 {number}</translation>
+        <translation>第 {number} 条</translation>
     </message>
     <message>
         <source>(chosen)</source>
@@ -1015,15 +1015,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Comparing {shown} of {count} takes of this line</source>
-        <translation>正在比较此行的 {shown} 个版本（共 {count} 个）</translation>
+        <translation>正在比较此行的 {shown} 条音频（共 {count} 个）</translation>
     </message>
     <message>
         <source>Loudness matched (loudest take {difference})</source>
-        <translation>响度已匹配（最响的版本 {difference}）</translation>
+        <translation>响度已匹配（最响的一条 {difference}）</translation>
     </message>
     <message>
         <source>{letter} is take {number}. The line is locked and keeps its take.</source>
-        <translation>{letter} 是版本 {number}。此行已锁定，仍使用原来的版本。</translation>
+        <translation>{letter} 是第 {number} 条。此行已锁定，仍使用原来的音频。</translation>
     </message>
     <message>
         <source>Play all (R)</source>
@@ -1035,11 +1035,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Choose this take</source>
-        <translation>选用此版本</translation>
+        <translation>选用这条音频</translation>
     </message>
     <message>
         <source>{letters}: switch to that take at the same position. X: next. Space: play or stop. R: play all. Enter: choose.</source>
-        <translation>{letters}：在相同位置切换到该版本。X：下一个。空格：播放或停止。R：依次播放。回车：选用。</translation>
+        <translation>{letters}：在相同位置切换到该条音频。X：下一个。空格：播放或停止。R：依次播放。回车：选用。</translation>
     </message>
     <message>
         <source>Playback position</source>
@@ -1047,11 +1047,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Use the current take for the line (can be undone)</source>
-        <translation>将当前版本用于此行（可撤销）</translation>
+        <translation>将当前这条用于此行（可撤销）</translation>
     </message>
     <message>
         <source>Hides which take is which until you choose one</source>
-        <translation>选用前隐藏版本编号</translation>
+        <translation>选用前隐藏编号</translation>
     </message>
     <message>
         <source>playing</source>
@@ -1071,15 +1071,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>All takes are equally loud</source>
-        <translation>各版本响度一致</translation>
+        <translation>各条音频响度一致</translation>
     </message>
     <message>
         <source>{letter} is take {number}, which is already chosen.</source>
-        <translation>{letter} 是版本 {number}，正是当前选用的版本。</translation>
+        <translation>{letter} 是第 {number} 条，正是当前选用的音频。</translation>
     </message>
     <message>
         <source>{letter} is take {number}. The line uses it now.</source>
-        <translation>{letter} 是版本 {number}，已选用。</translation>
+        <translation>{letter} 是第 {number} 条，已选用。</translation>
     </message>
 </context>
 <context>
@@ -1227,7 +1227,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>Speech works. %n item(s) can be improved.</source>
         <translation>
-            <numerusform>可以正常朗读，有 %n 项可改进。</numerusform>
+            <numerusform>可以正常生成语音，有 %n 项可改进。</numerusform>
         </translation>
     </message>
     <message>
@@ -1260,7 +1260,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speech does not work until the marked problems are fixed.</source>
-        <translation>请先解决标出的问题，否则无法朗读。</translation>
+        <translation>请先解决标出的问题，否则无法生成。</translation>
     </message>
     <message>
         <source>Everything works.</source>
@@ -1287,7 +1287,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Reads texts aloud in any voice, on your own computer.</source>
-        <translation>在您自己的电脑上，用任意音色朗读文本。</translation>
+        <translation>在您自己的电脑上，用任意音色台词文本。</translation>
     </message>
     <message>
         <source>Licence: {licence}. Models and libraries have their own licences.</source>
@@ -1482,7 +1482,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>DubbingController</name>
     <message>
         <source>The selected lines have no take with a slot.</source>
-        <translation>所选行中没有带时段的版本。</translation>
+        <translation>所选行中没有带时段的音频。</translation>
     </message>
     <message>
         <source>Change slot</source>
@@ -2104,7 +2104,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Line {number} has not been spoken.</source>
-        <translation>第 {number} 行尚未合成。</translation>
+        <translation>第 {number} 行尚未生成。</translation>
     </message>
     <message>
         <source>Load a model first.</source>
@@ -2248,11 +2248,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak it and export again.</source>
-        <translation>请朗读后重新导出。</translation>
+        <translation>请生成后重新导出。</translation>
     </message>
     <message>
         <source>Speak the line again.</source>
-        <translation>请重新朗读此行。</translation>
+        <translation>请重新生成此行。</translation>
     </message>
     <message>
         <source>Split the sentence.</source>
@@ -2276,7 +2276,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The alias of “{written}” cannot be read aloud.</source>
-        <translation>“{written}”的替换文本无法朗读。</translation>
+        <translation>“{written}”的替换文本无法生成。</translation>
     </message>
     <message>
         <source>The clip is empty.</source>
@@ -2500,11 +2500,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Check the take again. The log describes the cause: {log}</source>
-        <translation>请重新检查该版本。日志说明了原因：{log}</translation>
+        <translation>请重新检查该条音频。日志说明了原因：{log}</translation>
     </message>
     <message>
         <source>Check the take again; the process is restarted automatically. Speech is not affected.</source>
-        <translation>请重新检查该版本；进程会自动重启，语音合成不受影响。</translation>
+        <translation>请重新检查该条音频；进程会自动重启，语音生成不受影响。</translation>
     </message>
     <message>
         <source>Choose another voice, or load a {own} model.</source>
@@ -2696,19 +2696,19 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The process that checks takes could not be started ({reason}).</source>
-        <translation>无法启动检查版本的进程（{reason}）。</translation>
+        <translation>无法启动检查音频的进程（{reason}）。</translation>
     </message>
     <message>
         <source>The process that checks takes did not respond and was stopped.</source>
-        <translation>检查版本的进程没有响应，已被停止。</translation>
+        <translation>检查音频的进程没有响应，已被停止。</translation>
     </message>
     <message>
         <source>The process that checks takes ended unexpectedly ({how}).</source>
-        <translation>检查版本的进程意外结束（{how}）。</translation>
+        <translation>检查音频的进程意外结束（{how}）。</translation>
     </message>
     <message>
         <source>The process that checks takes ended: it crashed, or the system ended it for lack of memory.</source>
-        <translation>检查版本的进程已结束：进程崩溃，或系统因内存不足将其终止。</translation>
+        <translation>检查音频的进程已结束：进程崩溃，或系统因内存不足将其终止。</translation>
     </message>
     <message>
         <source>The queue of the speech service is full.</source>
@@ -2764,7 +2764,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Take</source>
-        <translation>版本</translation>
+        <translation>音频</translation>
     </message>
     <message>
         <source>Text</source>
@@ -2784,7 +2784,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech was not completed.</source>
-        <translation>语音合成未完成。</translation>
+        <translation>语音生成未完成。</translation>
     </message>
     <message>
         <source>The text is longer than {number} characters.</source>
@@ -2836,11 +2836,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>There is not enough memory to check the take.</source>
-        <translation>内存不足，无法检查该版本。</translation>
+        <translation>内存不足，无法检查该条音频。</translation>
     </message>
     <message>
         <source>There is nothing to speak in this text.</source>
-        <translation>这段文本中没有可朗读的内容。</translation>
+        <translation>这段文本中没有可生成语音的内容。</translation>
     </message>
     <message>
         <source>This draft is open in another window.</source>
@@ -2860,7 +2860,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>This take is no longer in the project.</source>
-        <translation>该版本已不在脚本中。</translation>
+        <translation>该条音频已不在脚本中。</translation>
     </message>
     <message>
         <source>Try again in {seconds} s.</source>
@@ -3036,7 +3036,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Choose that model, or speak the line again.</source>
-        <translation>请选择该模型，或重新朗读这一行。</translation>
+        <translation>请选择该模型，或重新生成这一行。</translation>
     </message>
     <message>
         <source>Choose the CPU in Settings, or a smaller model.</source>
@@ -3108,11 +3108,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak the line again, or use a model of this computer.</source>
-        <translation>请重新合成这一行，或改用本机的模型。</translation>
+        <translation>请重新生成这一行，或改用本机的模型。</translation>
     </message>
     <message>
         <source>Speaking through Triton needs libraries that are not installed ({reason}).</source>
-        <translation>通过 Triton 合成所需的库未安装（{reason}）。</translation>
+        <translation>通过 Triton 生成所需的库未安装（{reason}）。</translation>
     </message>
     <message>
         <source>Start it with “timbre cluster start”.</source>
@@ -3128,7 +3128,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The audio so far is kept. Speak the line again, or use this computer.</source>
-        <translation>已收到的音频会保留。请重新合成这一行，或改用本机。</translation>
+        <translation>已收到的音频会保留。请重新生成这一行，或改用本机。</translation>
     </message>
     <message>
         <source>The benchmark has no part {part}.</source>
@@ -3148,11 +3148,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The connection to the other computer was lost in the middle of a line, and could not be restored.</source>
-        <translation>合成途中与另一台电脑的连接中断，且未能恢复。</translation>
+        <translation>生成途中与另一台电脑的连接中断，且未能恢复。</translation>
     </message>
     <message>
         <source>The draft was spoken with {model}, which is not loaded.</source>
-        <translation>该草稿由 {model} 朗读，而该模型未加载。</translation>
+        <translation>该草稿由 {model} 生成，而该模型未加载。</translation>
     </message>
     <message>
         <source>The file of the voice arrived damaged.</source>
@@ -3180,7 +3180,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The recogniser of a model only compares takes with their text.</source>
-        <translation>模型自带的识别组件只能将版本与其文本对照。</translation>
+        <translation>模型自带的识别组件只能将音频与其文本对照。</translation>
     </message>
     <message>
         <source>The speech service does not have the file of a voice.</source>
@@ -3196,11 +3196,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Exported as drafts. For exact takes, make drafts final first (menu Speak).</source>
-        <translation>这些版本是草稿。要导出精确的版本，请先将其转为成品（“朗读”菜单）。</translation>
+        <translation>这些音频是草稿。要导出精确的音频，请先将其转为成品（“生成”菜单）。</translation>
     </message>
     <message>
         <source>This is not possible while another computer runs the model.</source>
-        <translation>由另一台电脑合成时不支持此操作。</translation>
+        <translation>由另一台电脑生成时不支持此操作。</translation>
     </message>
     <message>
         <source>This model needs {needed:.1f} GB of memory on {gpu}, where {free:.1f} GB are available.</source>
@@ -3500,7 +3500,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>the level differs from other takes of the voice</source>
-        <translation>音量与此音色的其他版本不同</translation>
+        <translation>音量与此音色的其他音频不同</translation>
     </message>
     <message>
         <source>the link leads back to itself</source>
@@ -3536,7 +3536,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>the sound is duller or brighter than other takes of the voice</source>
-        <translation>声音比此音色的其他版本更闷或更亮</translation>
+        <translation>声音比此音色的其他音频更闷或更亮</translation>
     </message>
     <message>
         <source>the start is cut off</source>
@@ -3836,7 +3836,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{host} has no speech model named {model}.</source>
-        <translation>{host} 上没有可用于合成的模型 {model}。</translation>
+        <translation>{host} 上没有可用于生成的模型 {model}。</translation>
     </message>
     <message>
         <source>{host} has several models.</source>
@@ -3876,7 +3876,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{host} {how} in the middle of the line.</source>
-        <translation>{host} 在合成途中{how}。</translation>
+        <translation>{host} 在生成途中{how}。</translation>
     </message>
     <message>
         <source>{library} does not support compute capability {c}</source>
@@ -4308,11 +4308,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech process ended unexpectedly ({how}).</source>
-        <translation>朗读进程意外结束（{how}）。</translation>
+        <translation>语音进程意外结束（{how}）。</translation>
     </message>
     <message>
         <source>The speech process was closed.</source>
-        <translation>朗读进程已关闭。</translation>
+        <translation>语音进程已关闭。</translation>
     </message>
     <message>
         <source>There was not enough memory.</source>
@@ -4324,11 +4324,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Try again; it is restarted automatically.</source>
-        <translation>请重试，朗读进程会自动重启。</translation>
+        <translation>请重试，语音进程会自动重启。</translation>
     </message>
     <message>
         <source>Try again; it is restarted automatically.{log}</source>
-        <translation>请重试，朗读进程会自动重启。{log}</translation>
+        <translation>请重试，语音进程会自动重启。{log}</translation>
     </message>
     <message>
         <source>before the request</source>
@@ -4568,7 +4568,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The audio of this take is not in the project.</source>
-        <translation>脚本中没有这个版本的音频。</translation>
+        <translation>脚本中没有这条音频的音频。</translation>
     </message>
     <message>
         <source>The damaged file is kept as {path}.</source>
@@ -4600,7 +4600,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>the audio of a take is incomplete</source>
-        <translation>有版本的音频不完整</translation>
+        <translation>有音频的音频不完整</translation>
     </message>
     <message>
         <source>unexpected index {name}</source>
@@ -4620,7 +4620,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{file} contains nothing that can be spoken.</source>
-        <translation>{file} 中没有可朗读的内容。</translation>
+        <translation>{file} 中没有可生成语音的内容。</translation>
     </message>
     <message>
         <source>{file} was changed by another program after it was opened.</source>
@@ -4660,7 +4660,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Undo its removal, or speak the line again.</source>
-        <translation>请撤销删除，或重新朗读该行。</translation>
+        <translation>请撤销删除，或重新生成该行。</translation>
     </message>
     <message>
         <source>Use a backup, or the unsaved work offered when the program starts.</source>
@@ -5160,7 +5160,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>A take or its audio is not in the project.</source>
-        <translation>脚本中没有该版本或其音频。</translation>
+        <translation>脚本中没有该条音频或其音频。</translation>
     </message>
     <message>
         <source>A voice with that name exists already.</source>
@@ -5408,7 +5408,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Set it to automatic (Settings, Speech and playback).</source>
-        <translation>请在设置的“朗读与播放”中改为自动。</translation>
+        <translation>请在设置的“生成与播放”中改为自动。</translation>
     </message>
     <message>
         <source>Speak a line in the window first.</source>
@@ -5608,7 +5608,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech process ended: it crashed, or the system ended it for lack of memory.</source>
-        <translation>朗读进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
+        <translation>语音进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
     </message>
     <message>
         <source>The speech service cannot listen on its address, its token file cannot be used, or no cluster runs.</source>
@@ -5624,7 +5624,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The text contains nothing that can be spoken.</source>
-        <translation>文本中没有可朗读的内容。</translation>
+        <translation>文本中没有可生成语音的内容。</translation>
     </message>
     <message>
         <source>The text is too long for one request.</source>
@@ -5676,7 +5676,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
-        <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
+        <translation>请重试，语音进程会自动重启。如再次出现，请提交报告和语音进程的日志。</translation>
     </message>
     <message>
         <source>Update the program on the computer that sends it, or send the whole text.</source>
@@ -6192,7 +6192,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech process has no model loaded.</source>
-        <translation>朗读进程尚未加载模型。</translation>
+        <translation>语音进程尚未加载模型。</translation>
     </message>
     <message>
         <source>For a new recording, move closer to the microphone or raise its level.</source>
@@ -6488,7 +6488,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Spoken without their style: the model does not support it.</source>
-        <translation>模型不支持该风格，这些行将以默认风格朗读。</translation>
+        <translation>模型不支持该风格，这些行将以默认风格生成。</translation>
     </message>
     <message>
         <source>Changed but locked: the earlier take is exported.</source>
@@ -6560,7 +6560,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speech in another language is unintelligible. Use a model that supports it, or speak the line anyway.</source>
-        <translation>用它朗读其他语言会含糊不清。请换用支持该语言的模型，或选择“仍然朗读”。</translation>
+        <translation>用它朗读其他语言会含糊不清。请换用支持该语言的模型，或选择“仍然生成”。</translation>
     </message>
     <message>
         <source>The model has not learned the language of the text, so its speech would be unintelligible.</source>
@@ -6568,7 +6568,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Use a model that supports the language (Ctrl+M lists them), or speak the line anyway.</source>
-        <translation>请换用支持该语言的模型（按 Ctrl+M 查看），或选择“仍然朗读”。</translation>
+        <translation>请换用支持该语言的模型（按 Ctrl+M 查看），或选择“仍然生成”。</translation>
     </message>
     <message>
         <source>{model} speaks {languages} only.</source>
@@ -6722,7 +6722,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n line(s) could not be spoken.</source>
         <translation>
-            <numerusform>%n 行合成失败。</numerusform>
+            <numerusform>%n 行生成失败。</numerusform>
         </translation>
     </message>
     <message>
@@ -6894,7 +6894,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>ExportTask</name>
     <message>
         <source>Speaking line {number} of {count}</source>
-        <translation>正在合成第 {number}/{count} 行</translation>
+        <translation>正在生成第 {number}/{count} 行</translation>
     </message>
     <message>
         <source>Paused at line {number} of {count}</source>
@@ -6953,15 +6953,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Lines whose take has problems that you have not accepted</source>
-        <translation>版本有问题且尚未接受的行</translation>
+        <translation>音频有问题且尚未接受的行</translation>
     </message>
     <message>
         <source>Speak only these</source>
-        <translation>只朗读这些行</translation>
+        <translation>只生成这些行</translation>
     </message>
     <message>
         <source>“Speak all changed lines” leaves out the lines that are not shown</source>
-        <translation>“朗读所有已更改的行”不包括未显示的行</translation>
+        <translation>“生成所有已更改的行”不包括未显示的行</translation>
     </message>
     <message>
         <source>Show all lines (Esc)</source>
@@ -7324,11 +7324,11 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>FitDialog</name>
     <message>
         <source>Fit to slots</source>
-        <translation>适配时段</translation>
+        <translation>对齐字幕时长</translation>
     </message>
     <message>
         <source>Also slow down short takes</source>
-        <translation>同时放慢过短的版本</translation>
+        <translation>同时放慢过短的音频</translation>
     </message>
     <message>
         <source>Apply</source>
@@ -7340,12 +7340,12 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{over} of {count} takes are longer than their slots.</source>
-        <translation>{count} 个版本中有 {over} 个超出时段。</translation>
+        <translation>{count} 条音频中有 {over} 个超出时段。</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) have not been spoken.</source>
         <translation>
-            <numerusform>%n 行尚未合成。</numerusform>
+            <numerusform>%n 行尚未生成。</numerusform>
         </translation>
     </message>
     <message>
@@ -7362,7 +7362,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Take</source>
-        <translation>版本</translation>
+        <translation>音频</translation>
     </message>
     <message>
         <source>Overrun</source>
@@ -7398,7 +7398,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>A new take in a faster style of the model. It is a new reading of the line.</source>
-        <translation>用模型较快的风格重新合成，得到的是一次新的朗读。</translation>
+        <translation>用模型较快的风格重新生成，得到的是一条新的音频。</translation>
     </message>
     <message>
         <source>Speed limits</source>
@@ -7406,7 +7406,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak again faster</source>
-        <translation>加快语速重新朗读</translation>
+        <translation>加快语速重新生成</translation>
     </message>
     <message>
         <source>{seconds:.2f} s</source>
@@ -7449,7 +7449,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n line(s) spoken again.</source>
         <translation>
-            <numerusform>已重新合成 %n 行。</numerusform>
+            <numerusform>已重新生成 %n 行。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -7467,7 +7467,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>Fitter</name>
     <message>
         <source>Fit to slots</source>
-        <translation>适配时段</translation>
+        <translation>对齐字幕时长</translation>
     </message>
 </context>
 <context>
@@ -7500,11 +7500,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak stage directions and notes</source>
-        <translation>朗读舞台提示和注释</translation>
+        <translation>生成舞台提示和注释</translation>
     </message>
     <message>
         <source>Speak sounds and songs</source>
-        <translation>朗读音效和歌曲</translation>
+        <translation>生成音效和歌曲</translation>
     </message>
     <message>
         <source>Import</source>
@@ -7555,7 +7555,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n not spoken</source>
         <translation>
-            <numerusform>%n 行不朗读</numerusform>
+            <numerusform>%n 行不生成语音</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -7576,11 +7576,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Not spoken</source>
-        <translation>不朗读</translation>
+        <translation>不生成语音</translation>
     </message>
     <message>
         <source>Not spoken: {text}</source>
-        <translation>不朗读：{text}</translation>
+        <translation>不生成语音：{text}</translation>
     </message>
     <message numerus="yes">
         <source>%n more line(s)</source>
@@ -7625,7 +7625,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Takes</source>
-        <translation>版本</translation>
+        <translation>音频</translation>
     </message>
     <message>
         <source>Inspector</source>
@@ -7633,7 +7633,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
-        <translation>此行尚未合成。</translation>
+        <translation>此行尚未生成。</translation>
     </message>
     <message>
         <source>Line</source>
@@ -7647,15 +7647,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Takes {count}</source>
-        <translation>版本 {count}</translation>
+        <translation>音频 {count}</translation>
     </message>
     <message>
         <source>The take was spoken at {speed:.2f}× and cannot be stretched this far. Speak it again.</source>
-        <translation>此版本合成时的语速为 {speed:.2f}×，无法变速到这个程度。请重新合成。</translation>
+        <translation>这条音频生成时的语速为 {speed:.2f}×，无法变速到这个程度。请重新生成。</translation>
     </message>
     <message>
         <source>Line and takes</source>
-        <translation>行与版本</translation>
+        <translation>行与音频</translation>
     </message>
 </context>
 <context>
@@ -7674,16 +7674,16 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n line(s) not spoken.</source>
         <translation>
-            <numerusform>有 %n 行未朗读。</numerusform>
+            <numerusform>有 %n 行未生成。</numerusform>
         </translation>
     </message>
     <message>
         <source>Speak anyway</source>
-        <translation>仍然朗读</translation>
+        <translation>仍然生成</translation>
     </message>
     <message>
         <source>Always speak</source>
-        <translation>始终朗读</translation>
+        <translation>始终生成</translation>
     </message>
     <message>
         <source>Use {name}</source>
@@ -7741,7 +7741,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>LengthNotices</name>
     <message>
         <source>Speak again</source>
-        <translation>重新朗读</translation>
+        <translation>重新生成</translation>
     </message>
 </context>
 <context>
@@ -7891,7 +7891,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Take</source>
-        <translation>版本</translation>
+        <translation>音频</translation>
     </message>
     <message>
         <source>Verdict</source>
@@ -7949,15 +7949,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The chosen take was stopped before the end of the line.</source>
-        <translation>选用的版本在读完前已停止。</translation>
+        <translation>选用的音频在读完前已停止。</translation>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
-        <translation>此行尚未合成。</translation>
+        <translation>此行尚未生成。</translation>
     </message>
     <message>
         <source>This line has changed since its take was spoken.</source>
-        <translation>生成此版本后，文本或设置已更改。</translation>
+        <translation>生成这条音频后，文本或设置已更改。</translation>
     </message>
     <message>
         <source>This line is locked.</source>
@@ -7989,7 +7989,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The chosen take matches the text.</source>
-        <translation>选用的版本与文本一致。</translation>
+        <translation>选用的音频与文本一致。</translation>
     </message>
     <message>
         <source>Character</source>
@@ -8184,7 +8184,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak again</source>
-        <translation>重新合成</translation>
+        <translation>重新生成</translation>
     </message>
     <message>
         <source>Quality</source>
@@ -8192,7 +8192,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Quality of new takes</source>
-        <translation>新版本的质量</translation>
+        <translation>新音频的质量</translation>
     </message>
     <message>
         <source>More</source>
@@ -8224,7 +8224,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Make another reading. Changing the speed stretches the existing takes.</source>
-        <translation>重新朗读一遍。更改语速时，已有版本会直接变速。</translation>
+        <translation>重新生成一遍。更改语速时，已有音频会直接变速。</translation>
     </message>
     <message>
         <source>Change quality</source>
@@ -8271,7 +8271,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Stage times appear after the next line</source>
-        <translation>朗读下一行后显示各阶段用时</translation>
+        <translation>生成下一行后显示各阶段用时</translation>
     </message>
     <message>
         <source>language model</source>
@@ -8311,7 +8311,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>worker {size}</source>
-        <translation>朗读进程 {size}</translation>
+        <translation>语音进程 {size}</translation>
     </message>
     <message>
         <source>no model loaded</source>
@@ -8420,7 +8420,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>&amp;Speak</source>
-        <translation>朗读(&amp;S)</translation>
+        <translation>生成(&amp;S)</translation>
     </message>
     <message>
         <source>&amp;Play</source>
@@ -8569,7 +8569,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Recognises speech, to check takes</source>
-        <translation>识别语音，用于检查版本</translation>
+        <translation>识别语音，用于检查音频</translation>
     </message>
     <message>
         <source>Chinese</source>
@@ -8713,7 +8713,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Demonstration model; the others sound far better.</source>
-        <translation>演示模型，其他模型的效果好得多。</translation>
+        <translation>仅供演示，正式使用请下载其他模型。</translation>
     </message>
     <message>
         <source>queued</source>
@@ -8749,7 +8749,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Recommended for this computer: lightest model for your language. Slow without an NVIDIA GPU.</source>
-        <translation>推荐用于本机：支持界面语言的最轻量模型。没有 NVIDIA 显卡时速度较慢。</translation>
+        <translation>推荐用于本机：支持中文的最轻量模型。没有 NVIDIA 显卡时速度较慢。</translation>
     </message>
     <message>
         <source>It needs more memory than the {size} of this computer.</source>
@@ -8946,11 +8946,11 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>OddLength</name>
     <message>
         <source>This take is longer than expected for its text. Listen to it and keep it, or speak the line again.</source>
-        <translation>此版本比预期的时长长。请试听后保留，或重新朗读此行。</translation>
+        <translation>这条音频比预期的时长长。请试听后保留，或重新生成此行。</translation>
     </message>
     <message>
         <source>This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.</source>
-        <translation>此版本比预期的时长短。请试听后保留，或重新朗读此行。</translation>
+        <translation>这条音频比预期的时长短。请试听后保留，或重新生成此行。</translation>
     </message>
 </context>
 <context>
@@ -8965,11 +8965,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>This server runs Triton with a model of CosyVoice. It clones voices that have a recording and a transcript; both are sent with each sentence. It has no styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
-        <translation>此服务器用 Triton 运行 CosyVoice 模型。它可以克隆同时有录音和参考文本的音色，二者会随每个句子发送。它没有风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
+        <translation>此服务器用 Triton 运行 CosyVoice 模型。它可以克隆同时有录音和参考文本的音色，二者会随每个句子发送。它没有风格、随机种子和采样选项，不能转换录音，音频质检的依据也较少。</translation>
     </message>
     <message>
         <source>This server belongs to another program. It uses its own voices: the one with the name of a line&apos;s voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
-        <translation>此服务器属于其他程序，由它自己的音色合成：优先使用与该行音色同名的音色，否则使用这里选择的音色。它没有克隆音色、风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
+        <translation>此服务器属于其他程序，由它自己的音色生成：优先使用与该行音色同名的音色，否则使用这里选择的音色。它没有克隆音色、风格、随机种子和采样选项，不能转换录音，音频质检的依据也较少。</translation>
     </message>
 </context>
 <context>
@@ -9013,7 +9013,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>These choices are saved with the script and apply to new takes.</source>
-        <translation>这些选择随脚本保存，对新版本生效。</translation>
+        <translation>这些选择随脚本保存，对新音频生效。</translation>
     </message>
     <message>
         <source>Change checks</source>
@@ -9174,7 +9174,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Applies to new takes of lines without a quality of their own. The distance is measured on this computer at first use. Takes that are not exact are marked; Speak &gt; Make drafts final speaks them again exactly, with the same reading.</source>
-        <translation>适用于未单独设置质量的行的新版本。首次使用时在本机测量差距。非精确的版本会有标记；“朗读 › 将草稿转为成品”以相同的读法精确重新朗读。</translation>
+        <translation>适用于未单独设置质量的行的新音频。首次使用时在本机测量差距。非精确的音频会有标记；“生成 › 将草稿转为成品”以相同的读法精确重新生成。</translation>
     </message>
     <message>
         <source>Change quality</source>
@@ -9391,7 +9391,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n take(s)</source>
         <translation>
-            <numerusform>%n 个版本</numerusform>
+            <numerusform>%n 条音频</numerusform>
         </translation>
     </message>
     <message>
@@ -9533,7 +9533,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n line(s) could not be spoken</source>
         <translation>
-            <numerusform>%n 行合成失败</numerusform>
+            <numerusform>%n 行生成失败</numerusform>
         </translation>
     </message>
 </context>
@@ -9541,11 +9541,11 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>ReviewController</name>
     <message>
         <source>Checks of takes</source>
-        <translation>版本检查</translation>
+        <translation>音频质检</translation>
     </message>
     <message>
         <source>The take has no unaccepted problems.</source>
-        <translation>此版本没有尚未接受的问题。</translation>
+        <translation>这条音频没有尚未接受的问题。</translation>
     </message>
     <message>
         <source>Approve take</source>
@@ -9554,13 +9554,13 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n take(s) accepted.</source>
         <translation>
-            <numerusform>已接受 %n 个版本。</numerusform>
+            <numerusform>已接受 %n 条音频。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n other automatic take(s) removed.</source>
         <translation>
-            <numerusform>已删除另外 %n 个自动重读的版本。</numerusform>
+            <numerusform>已删除另外 %n 个自动重读的音频。</numerusform>
         </translation>
     </message>
     <message>
@@ -9569,21 +9569,21 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>There is no take that can be checked.</source>
-        <translation>没有可检查的版本。</translation>
+        <translation>没有可检查的音频。</translation>
     </message>
     <message>
         <source>Choose best take</source>
-        <translation>选用最佳版本</translation>
+        <translation>选用最佳的一条</translation>
     </message>
     <message numerus="yes">
         <source>%n other take(s) chosen.</source>
         <translation>
-            <numerusform>已改选 %n 个版本。</numerusform>
+            <numerusform>已改选 %n 条音频。</numerusform>
         </translation>
     </message>
     <message>
         <source>The best take is already chosen, or the takes have not been checked.</source>
-        <translation>已选用最佳版本，或版本尚未检查。</translation>
+        <translation>已选用最佳的一条，或音频尚未检查。</translation>
     </message>
     <message>
         <source>Script</source>
@@ -9608,12 +9608,12 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>Checking %n take(s)</source>
         <translation>
-            <numerusform>正在检查 %n 个版本</numerusform>
+            <numerusform>正在检查 %n 条音频</numerusform>
         </translation>
     </message>
     <message>
         <source>Takes are checked in the background; synthesis continues.</source>
-        <translation>版本在后台检查，不影响语音生成。</translation>
+        <translation>音频在后台检查，不影响语音生成。</translation>
     </message>
 </context>
 <context>
@@ -9771,11 +9771,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Note, not spoken</source>
-        <translation>备注（不朗读）</translation>
+        <translation>备注（不生成语音）</translation>
     </message>
     <message>
         <source>Spoken text</source>
-        <translation>朗读文本</translation>
+        <translation>台词文本</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) copied</source>
@@ -9827,7 +9827,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Lines are synthesised on a computer that runs “timbre serve”. The voices you use are sent to it once; scripts, takes and checks stay here. Addresses of Triton begin with grpc://.</source>
-        <translation>由运行“timbre serve”的电脑合成语音。用到的音色会发送一次；脚本、版本和检查都留在本机。Triton 的地址以 grpc:// 开头。</translation>
+        <translation>由运行“timbre serve”的电脑生成语音。用到的音色会发送一次；脚本、音频和检查都留在本机。Triton 的地址以 grpc:// 开头。</translation>
     </message>
     <message>
         <source>Texts, voices and the token are not encrypted over http and grpc. Use them only in a network you trust.</source>
@@ -10121,11 +10121,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Light, dark, or the desktop&apos;s setting.</source>
-        <translation>浅色、深色，或跟随桌面设置。</translation>
+        <translation>浅色、深色，或跟随系统设置。</translation>
     </message>
     <message>
         <source>Same as desktop</source>
-        <translation>跟随桌面</translation>
+        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Split pasted or imported text</source>
@@ -10169,15 +10169,15 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Keep up to 0.4 s of silence before the first word. New takes only.</source>
-        <translation>保留首个词之前最长 0.4 秒的静音。仅对新版本有效。</translation>
+        <translation>保留首个词之前最长 0.4 秒的静音。仅对新音频有效。</translation>
     </message>
     <message>
         <source>Number of takes</source>
-        <translation>版本数量</translation>
+        <translation>音频条数</translation>
     </message>
     <message>
         <source>Takes per line for “Speak several takes”, each with a different seed.</source>
-        <translation>“朗读多个版本”为每行生成的版本数，各用不同的种子。</translation>
+        <translation>“生成多条音频”为每行生成的条数，各用不同的种子。</translation>
     </message>
     <message>
         <source>Language model precision</source>
@@ -10309,7 +10309,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Speech and playback</source>
-        <translation>朗读与播放</translation>
+        <translation>生成与播放</translation>
     </message>
     <message>
         <source>llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used if it is installed.</source>
@@ -10345,15 +10345,15 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Check takes</source>
-        <translation>检查版本</translation>
+        <translation>检查音频</translation>
     </message>
     <message>
         <source>Checks of takes</source>
-        <translation>版本检查</translation>
+        <translation>音频质检</translation>
     </message>
     <message>
         <source>CosyVoice-300M only: play a sentence before all of it is ready. Joins within it can be audible.</source>
-        <translation>仅适用于 CosyVoice-300M：整句合成完成之前就开始播放，句中的衔接处可能听得出来。</translation>
+        <translation>仅适用于 CosyVoice-300M：整句生成完成之前就开始播放，句中的衔接处可能听得出来。</translation>
     </message>
     <message>
         <source>Do not use</source>
@@ -10361,7 +10361,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Each take is checked for missing, repeated or wrong words, noise and another voice. Lines with problems can be spoken again automatically; the best take is chosen, and the others are kept.</source>
-        <translation>检查每个版本是否漏读、重复、读错，是否有噪声或音色不符。有问题的行可自动重读，并选用最佳版本，其余保留。</translation>
+        <translation>检查每条音频是否漏读、重复、读错，是否有噪声或音色不符。有问题的行可自动重读，并选用最佳的一条，其余保留。</translation>
     </message>
     <message>
         <source>English</source>
@@ -10417,11 +10417,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>How 3/4/2024 is read. A number above 12 is a day in either order. New takes only.</source>
-        <translation>3/4/2024 的读法。大于 12 的数总是日。仅对新版本有效。</translation>
+        <translation>3/4/2024 的读法。大于 12 的数总是日。仅对新音频有效。</translation>
     </message>
     <message>
         <source>How easily a take is marked. Strict finds smaller problems, but marks more good takes.</source>
-        <translation>标记的严格程度。“严格”能发现更小的问题，但也会标记更多正常的版本。</translation>
+        <translation>标记的严格程度。“严格”能发现更小的问题，但也会标记更多正常的音频。</translation>
     </message>
     <message>
         <source>Hugging Face</source>
@@ -10481,7 +10481,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Names are spoken in the language of the text. New takes only.</source>
-        <translation>名称以文本的语言读出。仅对新版本有效。</translation>
+        <translation>名称以文本的语言读出。仅对新音频有效。</translation>
     </message>
     <message>
         <source>Normal</source>
@@ -10549,7 +10549,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Timing of each line in the joined audio. The times of words are known for takes that were checked.</source>
-        <translation>合并音频中每行的时间。已检查的版本含有词时间。</translation>
+        <translation>合并音频中每行的时间。已检查的音频含有词时间。</translation>
     </message>
     <message>
         <source>Voices that a model contains, such as those of CosyVoice-300M-SFT. Lines keep their voice either way.</source>
@@ -10593,11 +10593,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Highest speed to which a take is stretched to fit its slot.</source>
-        <translation>为适配时段而变速时的最高语速。</translation>
+        <translation>为对齐字幕时长而变速时的最高语速。</translation>
     </message>
     <message>
         <source>Lowest speed to which a take is stretched to fit its slot.</source>
-        <translation>为适配时段而变速时的最低语速。</translation>
+        <translation>为对齐字幕时长而变速时的最低语速。</translation>
     </message>
     <message>
         <source>Slowest</source>
@@ -10730,19 +10730,19 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Takes read</source>
-        <translation>已读取的版本</translation>
+        <translation>已读取的音频</translation>
     </message>
     <message>
         <source>Longer pauses are shortened at their quietest points. The existing takes are kept.</source>
-        <translation>超过上限的停顿会在最安静处剪短，现有版本会保留。</translation>
+        <translation>超过上限的停顿会在最安静处剪短，现有音频会保留。</translation>
     </message>
     <message>
         <source>The selected lines have no takes.</source>
-        <translation>所选各行没有版本。</translation>
+        <translation>所选各行没有音频。</translation>
     </message>
     <message>
         <source>Reading the takes…</source>
-        <translation>正在读取各版本…</translation>
+        <translation>正在读取各条音频…</translation>
     </message>
     <message>
         <source>No pause is longer than this.</source>
@@ -10751,7 +10751,7 @@ Or choose Help › Open sample.</source>
     <message numerus="yes">
         <source>%n take(s) become shorter.</source>
         <translation>
-            <numerusform>将缩短 %n 个版本。</numerusform>
+            <numerusform>将缩短 %n 条音频。</numerusform>
         </translation>
     </message>
     <message>
@@ -10761,13 +10761,13 @@ Or choose Help › Open sample.</source>
     <message numerus="yes">
         <source>%n locked line(s) keep their takes.</source>
         <translation>
-            <numerusform>%n 行已锁定，版本保持不变。</numerusform>
+            <numerusform>%n 行已锁定，音频保持不变。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n take(s) shortened, by {saved:.2f} s.</source>
         <translation>
-            <numerusform>已缩短 %n 个版本，共减少 {saved:.2f} 秒。</numerusform>
+            <numerusform>已缩短 %n 条音频，共减少 {saved:.2f} 秒。</numerusform>
         </translation>
     </message>
 </context>
@@ -11010,7 +11010,7 @@ Or choose Help › Open sample.</source>
     <message numerus="yes">
         <source>%n line(s) spoken without style: {model} does not support it.</source>
         <translation>
-            <numerusform>{model} 没有其中 %n 行的风格，已用默认风格朗读。</numerusform>
+            <numerusform>{model} 没有其中 %n 行的风格，已用默认风格生成。</numerusform>
         </translation>
     </message>
 </context>
@@ -11029,19 +11029,19 @@ Or choose Help › Open sample.</source>
     <name>TakeDialogs</name>
     <message>
         <source>Join two takes…</source>
-        <translation>拼接两个版本…</translation>
+        <translation>拼接两条音频…</translation>
     </message>
     <message>
         <source>Select two takes to join the start of one to the end of the other</source>
-        <translation>选中两个版本，将其中一个的开头与另一个的结尾拼接</translation>
+        <translation>选中两条音频，将其中一个的开头与另一个的结尾拼接</translation>
     </message>
     <message>
         <source>Restore removed take</source>
-        <translation>恢复已删除的版本</translation>
+        <translation>恢复已删除的音频</translation>
     </message>
     <message>
         <source>Take {number}, {seconds:.1f} s</source>
-        <translation>版本 {number}，{seconds:.1f} 秒</translation>
+        <translation>第 {number} 条，{seconds:.1f} 秒</translation>
     </message>
     <message>
         <source>Play or stop</source>
@@ -11049,7 +11049,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Use this take</source>
-        <translation>选用此版本</translation>
+        <translation>选用这条音频</translation>
     </message>
     <message>
         <source>Keep</source>
@@ -11057,7 +11057,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Edit take…</source>
-        <translation>编辑版本…</translation>
+        <translation>编辑音频…</translation>
     </message>
     <message>
         <source>Cut silence…</source>
@@ -11065,7 +11065,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Export this take…</source>
-        <translation>导出此版本…</translation>
+        <translation>导出这条音频…</translation>
     </message>
     <message>
         <source>Copy seed</source>
@@ -11080,7 +11080,7 @@ Or choose Help › Open sample.</source>
     <name>TakeEditor</name>
     <message>
         <source>Reading the take…</source>
-        <translation>正在读取版本…</translation>
+        <translation>正在读取音频…</translation>
     </message>
     <message>
         <source>Play selection</source>
@@ -11100,11 +11100,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Say again</source>
-        <translation>重新朗读</translation>
+        <translation>重新生成</translation>
     </message>
     <message>
         <source>Text of the take</source>
-        <translation>版本的文本</translation>
+        <translation>音频的文本</translation>
     </message>
     <message>
         <source>Recording with selection</source>
@@ -11120,11 +11120,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Shorten long pauses. The result is a new take; this one stays.</source>
-        <translation>缩短过长的停顿。结果是新版本，此版本会保留。</translation>
+        <translation>缩短过长的停顿。结果是新音频，这条音频会保留。</translation>
     </message>
     <message>
         <source>Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a new take; this one stays. The positions of words are estimated, and the joins are placed at the quietest points nearby, so listen to the result.</source>
-        <translation>重新朗读所选文字；文字太短时会连同相邻的词一起朗读。新的语音会拼接成一个新版本，当前版本保留不变。文字的位置按其在语音中所占比例估算，拼接点取边界附近最安静处，请试听结果。</translation>
+        <translation>重新生成所选文字；文字太短时会连同相邻的词一起朗读。新的语音会拼接成一条新音频，当前这条保留不变。文字的位置按其在语音中所占比例估算，拼接点取边界附近最安静处，请试听结果。</translation>
     </message>
     <message>
         <source>Edit {take}</source>
@@ -11132,34 +11132,34 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>The line is locked, so its takes cannot be changed.</source>
-        <translation>此行已锁定，不能更改其版本。</translation>
+        <translation>此行已锁定，不能更改其音频。</translation>
     </message>
     <message>
         <source>Trim take</source>
-        <translation>裁剪版本</translation>
+        <translation>裁剪音频</translation>
     </message>
     <message>
         <source>The take is {seconds:.2f} s long now.</source>
-        <translation>此版本现在长 {seconds:.2f} 秒。</translation>
+        <translation>这条音频现在长 {seconds:.2f} 秒。</translation>
     </message>
     <message>
         <source>{take} has shorter pauses. The former take is kept.</source>
-        <translation>{take}的停顿已缩短，原版本保留。</translation>
+        <translation>{take}的停顿已缩短，原音频保留。</translation>
     </message>
     <message>
         <source>Speaking…</source>
-        <translation>正在合成…</translation>
+        <translation>正在生成…</translation>
     </message>
     <message>
         <source>{take} has the new part. The former take is kept.</source>
-        <translation>{take}包含新的部分。原版本已保留。</translation>
+        <translation>{take}包含新的部分。原音频已保留。</translation>
     </message>
 </context>
 <context>
     <name>TakeFiles</name>
     <message>
         <source>Export take</source>
-        <translation>导出版本</translation>
+        <translation>导出这条音频</translation>
     </message>
     <message>
         <source>Audio files ({patterns})</source>
@@ -11190,7 +11190,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Join takes</source>
-        <translation>拼接版本</translation>
+        <translation>拼接音频</translation>
     </message>
     <message>
         <source>Text of the line</source>
@@ -11198,7 +11198,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Click the word where the second take begins, or drag the edges.</source>
-        <translation>点击第二个版本开始处的词，或拖动选区边缘。</translation>
+        <translation>点击第二条音频开始处的词，或拖动选区边缘。</translation>
     </message>
     <message>
         <source>s</source>
@@ -11214,7 +11214,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>The line is locked, so its takes cannot be changed.</source>
-        <translation>此行已锁定，不能更改其版本。</translation>
+        <translation>此行已锁定，不能更改其音频。</translation>
     </message>
 </context>
 <context>
@@ -11249,11 +11249,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Spoken again automatically, because a take had problems.</source>
-        <translation>因有版本存在问题而自动重读。</translation>
+        <translation>因有音频存在问题而自动重读。</translation>
     </message>
     <message>
         <source>Take {number}</source>
-        <translation>版本 {number}</translation>
+        <translation>第 {number} 条</translation>
     </message>
     <message>
         <source>yesterday</source>
@@ -11297,7 +11297,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Spoken: {when}</source>
-        <translation>合成时间：{when}</translation>
+        <translation>生成时间：{when}</translation>
     </message>
     <message>
         <source>Text: {text}</source>
@@ -11305,11 +11305,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Spoken at {speed:.2f}×, which cannot be stretched to the speed of the line. Speak again.</source>
-        <translation>合成时的语速为 {speed:.2f}×，无法变速到此行的语速。请重新合成。</translation>
+        <translation>生成时的语速为 {speed:.2f}×，无法变速到此行的语速。请重新生成。</translation>
     </message>
     <message>
         <source>Quality: {quality}, {distance:.2f} dB from exact. Make it final to speak it exactly.</source>
-        <translation>质量：{quality}，与精确结果相差 {distance:.2f} dB。转为成品即可精确朗读。</translation>
+        <translation>质量：{quality}，与精确结果相差 {distance:.2f} dB。转为成品即可精确生成。</translation>
     </message>
     <message>
         <source>Latency: {seconds:.2f} s</source>
@@ -11349,14 +11349,14 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Spoken without the style of the line, which {model} does not have.</source>
-        <translation>{model} 没有该行的风格，因此以默认风格朗读。</translation>
+        <translation>{model} 没有该行的风格，因此以默认风格生成。</translation>
     </message>
 </context>
 <context>
     <name>TakesController</name>
     <message>
         <source>Choose take</source>
-        <translation>选用版本</translation>
+        <translation>选用音频</translation>
     </message>
     <message>
         <source>Release take</source>
@@ -11372,11 +11372,11 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>Remove take</source>
-        <translation>删除版本</translation>
+        <translation>删除音频</translation>
     </message>
     <message>
         <source>Restore take</source>
-        <translation>恢复版本</translation>
+        <translation>恢复音频</translation>
     </message>
     <message>
         <source>This line is locked. Press Ctrl+L to unlock it.</source>
@@ -11387,7 +11387,7 @@ Or choose Help › Open sample.</source>
     <name>TakesList</name>
     <message>
         <source>Takes of the line</source>
-        <translation>此行的版本</translation>
+        <translation>此行的音频</translation>
     </message>
 </context>
 <context>
@@ -11515,7 +11515,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>take {seconds:.2f} s</source>
-        <translation>版本 {seconds:.2f} 秒</translation>
+        <translation>音频 {seconds:.2f} 秒</translation>
     </message>
     <message>
         <source>{seconds:.2f} s too long</source>
@@ -11615,7 +11615,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>This line has not been spoken yet</source>
-        <translation>此行尚未合成</translation>
+        <translation>此行尚未生成</translation>
     </message>
     <message>
         <source>Playback statistics</source>
@@ -11677,14 +11677,14 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Speak</source>
-        <translation>朗读</translation>
+        <translation>生成</translation>
     </message>
 </context>
 <context>
     <name>TransportController</name>
     <message>
         <source>This line has not been spoken yet. Press Ctrl+Enter to speak it.</source>
-        <translation>此行尚未合成，按 Ctrl+Enter 朗读。</translation>
+        <translation>此行尚未生成，按 Ctrl+Enter 生成。</translation>
     </message>
     <message>
         <source>This line has no character.</source>
@@ -11797,7 +11797,7 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Spoken or note</source>
-        <translation>朗读或备注</translation>
+        <translation>台词或备注</translation>
     </message>
     <message>
         <source>Note</source>
@@ -12182,7 +12182,7 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     </message>
     <message>
         <source>Pronunciation</source>
-        <translation>读音</translation>
+        <translation>拼音（音标）</translation>
     </message>
     <message>
         <source>Aa</source>
@@ -12194,7 +12194,7 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     </message>
     <message>
         <source>Read as</source>
-        <translation>读作</translation>
+        <translation>替换文本</translation>
     </message>
     <message>
         <source>As written in the text</source>
@@ -12213,7 +12213,7 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <name>WordStrip</name>
     <message>
         <source>Words of the take</source>
-        <translation>此版本的词</translation>
+        <translation>这条音频的词</translation>
     </message>
 </context>
 <context>
