@@ -24,7 +24,6 @@ from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
-from studio.project.sample import read_sample
 from studio.project.source_files import locate
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
@@ -207,6 +206,8 @@ class Documents(QObject):
         await self._importer.insert(imported, name=path.stem if is_new else None)
 
     async def _open_sample(self) -> None:
+        from studio.project.sample import read_sample  # noqa: PLC0415 - after the first paint
+
         lines = await run_in_thread(read_sample, QLocale().name())
         if await self._make_room():
             self.script_read.emit(lines, [])

@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import studio
 from studio.cli.command_context import CommandContext
@@ -66,8 +67,7 @@ def main(
         gc.enable()
     arguments, rest = parser.parse_known_args(words)
     if arguments.command is None and not rest:
-        parser.print_help()
-        return 0
+        return _run(parser.print_help)
     if rest and arguments.command != "bench":
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
@@ -77,7 +77,7 @@ def main(
     for complaint in Settings().complaints:
         print_message(f"timbre: {complaint}")
     try:
-        return _run(arguments, command_context)
+        return _run(partial(arguments.run, arguments, command_context))
     except StudioError as error:
         return _print_error(error)
     except Exception as error:  # noqa: BLE001 - the end of the process
@@ -94,10 +94,11 @@ def main(
         stop_log(log)
 
 
-def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
-    """Run the command and return its exit status, even if it is interrupted."""
+def _run(command: Callable[[], int | None]) -> int:
+    """Run ``command`` and return its exit status, even if it is interrupted or its output is not read."""
     try:
-        status: int = arguments.run(arguments, command_context)
+        status = command() or 0
+        print(end="", flush=True)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except asyncio.CancelledError:

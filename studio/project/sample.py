@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 from studio import paths
 from studio.project.lines import Heading, Line, LineStyle, Slot, new_id
+from studio.storage.json_input import read_json
 
 
 def read_sample(language: str) -> list[Line]:
     """Return the lines of the sample in ``language``, such as zh_CN, or else in English."""
     folder = paths.resources() / "samples"
     path = folder / f"{language}.json"
-    rows = json.loads((path if path.is_file() else folder / "en.json").read_text("utf-8"))
+    rows = read_json(path if path.is_file() else folder / "en.json")
     return [
         Line(
             id=new_id(),

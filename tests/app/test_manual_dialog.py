@@ -18,9 +18,11 @@ from studio.app.manual_dialog import ManualDialog
 from studio.app.translation import use_language
 from studio.manual import TOPICS, Topic, read_topics
 
-KEYS = {key.replace("Return", "Enter") for spec in SPECS for key in spec.keys} | {
-    f"Ctrl+{number}" for number in range(1, 10)
-}
+KEYS = (
+    {key.replace("Return", "Enter") for spec in SPECS for key in spec.keys}
+    | {f"Ctrl+{number}" for number in range(1, 10)}
+    | {"Enter"}
+)
 
 
 def interface_texts() -> dict[str, set[str]]:

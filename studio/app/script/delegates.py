@@ -256,11 +256,10 @@ def style_of(cell: QStyleOptionViewItem) -> QStyle:
 
 
 def fill_style_box(box: QComboBox, styles: StyleList) -> None:
-    """Add the default style, all styles by category, the custom instruction, and disabled styles of other models."""
+    """Add the default style, the custom instruction, all styles by category, and disabled styles of other models."""
     box.addItem(QCoreApplication.translate("StyleBox", "Default"), "")
-    _add_styles(box, styles, styles.styles)
-    box.insertSeparator(box.count())
     box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), CUSTOM_INSTRUCTION)
+    _add_styles(box, styles, styles.styles)
     _add_styles(box, styles, styles.other_styles)
 
 

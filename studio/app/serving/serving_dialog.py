@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from studio.serve.service_thread import ServiceState
 
 _WIDTH = 620
-_LIST_HEIGHT = 120
+_LIST_HEIGHT = 54
 _COLUMN_WIDTHS = (80, 190, 150, 90)  # the last column takes the rest
 _REFRESH_MILLISECONDS = 500
 
@@ -57,6 +57,7 @@ class ServingDialog(QDialog):
         self.at_start = QCheckBox(self.tr("Start with the program"))
         self.at_start.setChecked(settings[SERVES_AT_START])
         self.port = NumberField(minimum=SERVICE_PORT.low, maximum=SERVICE_PORT.high, decimals=0)
+        self.port.setAccessibleName(self.tr("Port"))
         self.port.show_number(settings[SERVICE_PORT])
         self.use_free_port = QPushButton()
         self.use_free_port.hide()

@@ -494,6 +494,7 @@ def test_a_preset_sets_the_options(qtbot: QtBot, dialog: ExportDialog) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_can_be_exported(qtbot: QtBot, exporting: ExportBench, preset: ExportPreset) -> None:
+    exporting.dialog.form.show_times(has_times=preset.needs_times)
     choose_preset(exporting.dialog, str(preset.title))
     assert exporting.dialog.form.preset.currentData() is preset
     task = exporting.export()

@@ -43,7 +43,7 @@ def test_quality_of_lines_is_chosen_in_the_inspector_and_of_the_script_in_a_dial
     window = bench.open_window()
     editor = bench.session.editor
     box = window.inspector.form._quality
-    assert [box.itemText(row) for row in range(box.count())] == ["As the script: Exact", "Exact", "Fast", "Draft"]
+    assert [box.itemText(row) for row in range(box.count())] == ["Same as script (Exact)", "Exact", "Fast", "Draft"]
     assert box.currentIndex() == 0
     box.setCurrentIndex(3)
     box.activated.emit(3)
@@ -59,7 +59,7 @@ def test_quality_of_lines_is_chosen_in_the_inspector_and_of_the_script_in_a_dial
     dialog.buttons.button(1).setChecked(True)
     dialog.accept()
     assert editor.script.details.quality is Quality.FAST
-    assert box.itemText(0) == "As the script: Fast"
+    assert box.itemText(0) == "Same as script (Fast)"
     bench.trigger("edit.undo")
     assert editor.script.details.quality is Quality.EXACT
 
