@@ -32,10 +32,19 @@ class TextChange:
 def find_changes(written: str, spoken: str, steps: Sequence[Step] = ()) -> Iterator[TextChange]:
     """Yield the changes, in order. ``steps`` are what rules replaced in ``written``."""
     before, after = list(_TOKEN.finditer(written)), list(_TOKEN.finditer(spoken))
-    matcher = SequenceMatcher(None, [each.group() for each in before], [each.group() for each in after], autojunk=False)
-    for kind, low, high, spoken_low, spoken_high in matcher.get_opcodes():
+    # Marks match beside equal words only: the point of an amount is not the one that ends the sentence.
+    matcher = SequenceMatcher(
+        lambda token: not _WORD.search(token),
+        [each.group() for each in before],
+        [each.group() for each in after],
+        autojunk=False,
+    )
+    for kind, low, old_end, spoken_low, new_end in matcher.get_opcodes():
         if kind == "equal":
             continue
+        high, spoken_high = old_end, new_end
+        while high > low and spoken_high > spoken_low and before[high - 1].group() == after[spoken_high - 1].group():
+            high, spoken_high = high - 1, spoken_high - 1
         old = written[before[low].start() : before[high - 1].end()] if high > low else ""
         start = after[spoken_low].start() if spoken_low < len(after) else len(spoken)
         end = after[spoken_high - 1].end() if spoken_high > spoken_low else start

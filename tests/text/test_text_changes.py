@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from studio.text.changes import find_changes
 from studio.text.cleaning import clean
 from studio.text.language import Language
@@ -20,6 +22,24 @@ def test_changes_have_reasons_and_places() -> None:
         ("1998", "nineteen ninety eight", "number"),
     ]
     assert [spoken.text[change.start : change.end] for change in changes] == [change.after for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("Dr. Smith is late.", [("Dr.", "doctor", "abbreviation")]),
+        ("It cost $12.50 at noon, or 3.5 km.", [
+            ("$12.50", "twelve dollars fifty", "money"), ("3.5 km", "three point five kilometers", "unit")
+        ]),
+        ("It was 5 km.", [("5 km", "five kilometers", "unit")]),
+    ],
+)  # fmt: skip
+def test_points_within_numbers_are_not_taken_for_the_end_of_the_sentence(
+    written: str, expected: list[tuple[str, str, str]]
+) -> None:
+    spoken = normalize(written, Language.ENGLISH)
+    changes = find_changes(written, spoken.text, spoken.steps)
+    assert [(change.before, change.after, change.subject) for change in changes] == expected
 
 
 def test_an_added_full_stop_is_no_change() -> None:
