@@ -207,6 +207,7 @@ def test_a_drag_ends_when_the_button_was_released_before_the_file_was_ready(
     bench: Bench, window: MainWindow, takes: list[Take], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(take_files, "QDrag", lambda _: pytest.fail("nothing is dragged"))
+    monkeypatch.setattr(QApplication, "mouseButtons", lambda: Qt.MouseButton.NoButton)
     window.inspector.takes.startDrag(Qt.DropAction.CopyAction)
     bench.live(0.2)
 
