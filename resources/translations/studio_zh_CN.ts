@@ -5283,8 +5283,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请改为导出 WAV 或 FLAC。</translation>
     </message>
     <message>
-        <source>Files are not signed: the library c2pa-python is not installed. {how}</source>
-        <translation>文件未签名：未安装 c2pa-python 库。{how}</translation>
+        <source>Files are not signed: the library c2pa-python is not installed. The extra “provenance” contains the libraries. {how}</source>
+        <translation>文件未签名：未安装 c2pa-python 库。所需的库在可选组件“provenance”中。{how}</translation>
     </message>
     <message>
         <source>Fragments of the text are missing.</source>
@@ -5487,8 +5487,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>下载的内容与发布的文件不符：可能是登录页面、镜像被改动，或传输中损坏。</translation>
     </message>
     <message>
-        <source>The extra “provenance” contains it. {how}</source>
-        <translation>该库包含在可选组件“provenance”中。{how}</translation>
+        <source>The extra “provenance” contains the libraries. {how}</source>
+        <translation>所需的库在可选组件“provenance”中。{how}</translation>
     </message>
     <message>
         <source>The field “text” must be a text.</source>

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
 
 
 def _own_certificates() -> bytes:
-    """Return the certificate of the self-made key, empty if there is none."""
+    """Return the certificate of the self-made key, or nothing if no usable key exists."""
     from studio.provenance.credentials import load_credentials, self_made_path  # noqa: PLC0415 - an optional extra
 
     try:

@@ -14,7 +14,7 @@ def add_signing_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--unsigned",
         action="store_true",
-        help="write files without a signed manifest: nobody can then verify that they are synthetic, and made here",
+        help="write files without a signed manifest, so that nobody can verify that they are synthetic and made here",
     )
 
 

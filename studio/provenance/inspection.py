@@ -67,7 +67,7 @@ def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
     if not can_sign():
         raise IncompleteInstallation(
             "Manifests cannot be read: the library c2pa-python is not installed.",
-            remedy="The extra “provenance” contains it. {how}",
+            remedy="The extra “provenance” contains the libraries. {how}",
             how=how_to_add("provenance"),
         )
     import c2pa  # noqa: PLC0415 - takes time to import, and is optional

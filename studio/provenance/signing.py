@@ -39,7 +39,9 @@ def can_sign() -> bool:
 def why_not_signed() -> Message:
     """Return a sentence for users who want signed files but have not installed the library."""
     return message(
-        "Files are not signed: the library c2pa-python is not installed. {how}", how=how_to_add("provenance")
+        "Files are not signed: the library c2pa-python is not installed. The extra “provenance” contains the libraries. "
+        "{how}",
+        how=how_to_add("provenance"),
     )
 
 
@@ -87,12 +89,6 @@ class FileSigner:
             return
         with atomic_path(path, syncs=False) as part, path.open("rb") as source, part.open("x+b") as signed:
             self._signed(source, signed, kind, statement, target.name)
-
-    def sign_bytes(self, content: bytes, suffix: str, statement: Statement) -> bytes:
-        """Return the audio file ``content`` with a manifest. Raise ``CannotSign``."""
-        signed = io.BytesIO()
-        self._signed(io.BytesIO(content), signed, EMBEDDING_FORMATS[suffix], statement, f"speech{suffix}")
-        return signed.getvalue()
 
     def _signed(self, source: BinaryIO, signed: BinaryIO, kind: str | None, statement: Statement, title: str) -> bytes:
         """Write the file with its manifest into ``signed``, and return the manifest."""

@@ -197,7 +197,7 @@ class _Book:
         self._people.merge()
 
     def _vote_for_genders(self) -> None:
-        """Infer the gender of a person from pronouns in the same paragraph."""
+        """Infer the genders of people from pronouns in the same paragraph."""
         votes: dict[Person, Counter[Gender]] = {}
         for paragraph, units in self._units_by_paragraph().items():
             cues = [cue.person for unit in units for cue in unit.cues]

@@ -236,7 +236,7 @@ def _pronoun_at_start(clause: str) -> Reference | None:
 
 
 def _name_length(letters: str) -> int:
-    """Return the length of the name at the start of a clause; 0 if there is none."""
+    """Return the length of the name that a clause begins with, or 0 if it does not begin with one."""
     if "·" in letters:
         last = letters.rindex("·")
         rest = next((at for at in range(last + 2, len(letters)) if letters[at] in _FOLLOWING), len(letters))

@@ -25,13 +25,13 @@ class Gender(Enum):
 
 
 class ReferenceKind(Enum):
-    """How a text refers to a person."""
+    """Kind of words that refer to a person."""
 
     NAME = "name"  # Martha, Mr Gill
     ROLE = "role"  # the miller
-    GENERIC = "generic"  # the old man: often a person who also has a name
+    GENERIC = "generic"  # the old man, who often has a name elsewhere
     PRONOUN = "pronoun"  # he
-    NOBODY = "nobody"  # someone: a speaker without identity
+    NOBODY = "nobody"  # someone, who is never identified
 
 
 @dataclass(frozen=True, slots=True)
