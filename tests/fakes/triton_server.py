@@ -86,6 +86,12 @@ class TritonServer(service_pb2_grpc.GRPCInferenceServiceServicer):
 
     def ModelStreamInfer(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:  # noqa: N802
         self._check(context)
+        is_complete = False
+
+        def count() -> None:  # gRPC does not resume this function if the request ends while an answer is sent
+            self.num_cancelled += not is_complete
+
+        context.add_callback(count)
         for request in requests:
             heard = _decoded(request, context)
             self.requests.append(heard)
@@ -102,11 +108,11 @@ class TritonServer(service_pb2_grpc.GRPCInferenceServiceServicer):
                     context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
                 while number == self.holds_after and not self.go_on.wait(0.01):
                     if not context.is_active():
-                        self.num_cancelled += 1
                         return
                 yield self._answer(chunk, is_final=not self.is_decoupled)
             if self.is_decoupled and wants_final:
                 yield self._answer(None, is_final=True)
+        is_complete = True
 
     def _abort(self, context: grpc.ServicerContext, refusal: str) -> None:
         status, details = _RECORDED[refusal]

@@ -191,6 +191,7 @@ class Bench:
             return
         self.is_closed = True
         if self.window is not None:
+            self.window.release()  # as the program does; its timers would fire without a loop
             self.window.hide()
             self.live(0.01)
         self.run(self.session.close(keeps_draft=False))

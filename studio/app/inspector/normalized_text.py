@@ -56,8 +56,8 @@ class NormalizedTextPreview(QObject):
         self._debounce.start()
 
     def stop(self) -> None:
-        """Cancel the pending request, when the window closes."""
-        self._debounce.stop()
+        """Cancel the pending request, and ignore later ones. The window is closing."""
+        self._debounce.blockSignals(True)
         if self._task is not None:
             self._task.cancel()
 

@@ -73,3 +73,13 @@ def test_the_inspector_shows_the_hint(bench: Bench, qapp: QApplication, monkeypa
         use_language(qapp, QLocale("en_US"))
     window.script.set_field("text", "Good morning.", "Edit")
     bench.until(shown.isHidden)
+
+
+def test_a_closing_window_requests_no_text(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = bench.open_window()
+    requested: list[str] = []
+    monkeypatch.setattr(window.normalized_text, "_normalize", lambda: requested.append("text"))
+    window.release()
+    window._show_line()
+    bench.live(0.4)
+    assert not requested
