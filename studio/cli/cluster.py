@@ -25,6 +25,7 @@ from studio.cli.options import (
     voice_names,
 )
 from studio.cli.progress import print_message
+from studio.cli.signing import add_signing_options, signing_of
 from studio.errors import CannotServe, IncompleteInstallation
 from studio.model.options import Quality
 from studio.system.installation import how_to_add
@@ -83,6 +84,7 @@ def _add_start(actions: Actions) -> None:
         "--fewest-replicas", type=positive, default=1, metavar="N", help="workers that always run (default 1)"
     )
     parser.add_argument("--cores", type=positive, metavar="N", help="cores of each worker (default 2, with a GPU 1)")
+    add_signing_options(parser)
     add_quality_option(parser)
     add_model_option(parser)
     add_engine_options(parser, has_threads=True)
@@ -125,6 +127,7 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
         strict_models=arguments.strict_models,
         queue=arguments.queue,
         host=arguments.host,
+        signs_files=signing_of(arguments) is not None,
         token_file=arguments.token_file and arguments.token_file.absolute(),
         allowed_hosts=tuple(arguments.allow_host),
         allowed_origins=tuple(arguments.allow_origin),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from pathlib import Path
 
 from studio.cli.command_context import CommandContext
@@ -24,7 +25,7 @@ from studio.cli.speaking import run_until_cancelled, speak
 from studio.errors import UnreadableClip
 from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest
-from studio.provenance.statement import SpokenLine, Statement, hash_file, hash_text
+from studio.provenance.statement import spoken_statement
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -72,11 +73,13 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
         return client.convert(request, hooks=hooks)
 
-    def statement() -> Statement:
-        voice = request.voice
-        line = SpokenLine(hash_text(""), voice.name, request.seed, hash_file(voice.clip))
-        return Statement("", lines=(line,), source=request.source)
-
     return run_until_cancelled(
-        speak(arguments, folder, command_context, begin, needs_speech_lm=False, statement=statement)
+        speak(
+            arguments,
+            folder,
+            command_context,
+            begin,
+            needs_speech_lm=False,
+            statement=partial(spoken_statement, request),
+        )
     )

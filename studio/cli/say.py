@@ -38,7 +38,7 @@ from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 from studio.project.importing.text_file import read_text
 from studio.project.requests import reading_rules
-from studio.provenance.statement import Statement, spoken_line
+from studio.provenance.statement import Statement, spoken_statement
 from studio.settings_store import Settings
 from studio.text.language import tag_of_line
 from studio.worker.client import WorkerClient
@@ -146,7 +146,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     checked = None if policy is None else CheckedSpeech(request, policy, arrived)
 
     def statement() -> Statement:
-        return Statement("", lines=(spoken_line(replace(request, text="".join(arrived) or text)),))
+        return spoken_statement(replace(request, text="".join(arrived) or text))
 
     return run_until_cancelled(
         speak(

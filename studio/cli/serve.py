@@ -20,6 +20,7 @@ from studio.cli.options import (
     voice_names,
 )
 from studio.cli.progress import print_message
+from studio.cli.signing import add_signing_options, signing_of
 from studio.cli.speaking import run_until_cancelled
 from studio.errors import IncompleteInstallation
 from studio.model.options import Quality
@@ -57,6 +58,7 @@ def add_parser(commands: Commands) -> None:
         default="text",
         help="format of the line for each request (default text)",
     )
+    add_signing_options(parser)
     add_quality_option(parser)
     add_model_option(parser)
     add_engine_options(parser, has_threads=True)
@@ -86,6 +88,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     )
     access_rules(address)  # before the model is loaded
     names = voice_names(arguments, command_context.open_library())
+    signing = signing_of(arguments)
 
     def on_ready(url: str) -> None:
         print_message(f"serving {folder.name} at {url}/v1; Ctrl+C stops")
@@ -97,7 +100,13 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         async with WorkerClient(folder, engine, start_worker=command_context.start_worker) as client:
             quality = chosen_quality(arguments) or Quality.EXACT
             options = ServiceOptions(
-                folder, arguments.voice, arguments.queue, quality, names, is_strict=arguments.strict_models
+                folder,
+                arguments.voice,
+                arguments.queue,
+                quality,
+                names,
+                is_strict=arguments.strict_models,
+                signing=signing,
             )
             service = SpeechService(client, options, command_context.open_library)
             await run_service(service, address, on_ready=on_ready)

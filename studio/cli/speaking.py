@@ -39,7 +39,7 @@ from studio.pipeline.request import (
     SynthesisReport,
     SynthesisRequest,
 )
-from studio.provenance.statement import Statement, hash_tokens
+from studio.provenance.statement import Statement
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
 from studio.worker.client import WorkerClient
@@ -149,11 +149,9 @@ def _completed(
     (line,) = statement.lines
     if line_check is not None:
         line = replace(line, seed=line_check.seed, verdict=line_check.check.verdict.value)
-    tokens = hash_tokens(result.report.evidence)
-    line = replace(line, audio_sha256=result.audio_sha256, tokens_sha256=tokens)
-    engine = {"device": description.device, **result.report.engine}
-    licence = licence_of_model(folder)
-    return replace(statement, model=description.model_name, licence=licence, engine=engine, lines=(line,))
+    return replace(statement, lines=(line,)).completed(
+        result.report, description, licence=licence_of_model(folder), audio_sha256=result.audio_sha256
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,10 @@ from studio.cluster.sent_requests import SentFile, SentRequest
 from studio.cluster.service import ClusterService
 from studio.errors import InternalError, StudioError, TooManyRequests, WorkerDied
 from studio.pipeline.request import EngineDescription, VoiceReference
+from studio.provenance.signing import chosen_signing
 from studio.serve.application import create_application
 from studio.serve.service import ServiceOptions
+from studio.settings_store import Settings
 from studio.text.arriving import Fragment
 from studio.worker.client import WorkerClient
 from studio.worker.process import ENGINE, WorkerProcess
@@ -150,6 +152,7 @@ class SpeechIngress:
             options.quality,
             voice_names=options.voice_names,
             is_strict=options.strict_models,
+            signing=chosen_signing(Settings()) if options.signs_files else None,
         )
         self._service = ClusterService(backend, service_options)
         self._loading = asyncio.get_running_loop().create_task(self._service.load())

@@ -29,6 +29,7 @@ class ClusterOptions(BaseModel):
         quality: Quality of requests that specify none.
         voice_names: Voices by the names that clients send.
         strict_models: Refuse requests for other model names.
+        signs_files: Sign whole files, as the settings of the head node say.
         engine: Options of every worker.
         fewest_replicas, most_replicas: Limits of the number of workers.
         lines: Lines that one worker runs at once.
@@ -46,6 +47,7 @@ class ClusterOptions(BaseModel):
     quality: Quality = Quality.EXACT
     voice_names: dict[str, str] = {}
     strict_models: bool = False
+    signs_files: bool = True
     engine: EngineOptions = EngineOptions()
     fewest_replicas: PositiveInt = 1
     most_replicas: PositiveInt = 1

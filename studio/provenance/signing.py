@@ -90,6 +90,12 @@ class FileSigner:
         with atomic_path(path, syncs=False) as part, path.open("rb") as source, part.open("x+b") as signed:
             self._signed(source, signed, kind, statement, target.name)
 
+    def sign_content(self, content: bytes, name: str, statement: Statement) -> bytes:
+        """Return the audio file ``name`` with a manifest. Its format can contain one. Raise ``CannotSign``."""
+        signed = io.BytesIO()
+        self._signed(io.BytesIO(content), signed, EMBEDDING_FORMATS[Path(name).suffix], statement, name)
+        return signed.getvalue()
+
     def _signed(self, source: BinaryIO, signed: BinaryIO, kind: str | None, statement: Statement, title: str) -> bytes:
         """Write the file with its manifest into ``signed``, and return the manifest."""
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -15,13 +15,19 @@ import numpy as np
 
 import studio
 from studio.audio.resampling import Samples
-from studio.pipeline.request import SentenceEvidence, SynthesisRequest
+from studio.pipeline.request import (
+    ConversionRequest,
+    EngineDescription,
+    SentenceEvidence,
+    SynthesisReport,
+    SynthesisRequest,
+)
 from studio.storage.disk import require_regular_file
 from studio.storage.records import encode
 
 SPEECH_LABEL = "timbre-studio.speech"
 _ACTIONS_LABEL = "c2pa.actions.v2"
-_SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
+SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 _FULL_SCALE = 32_767
 # A request without its identity; its other fields are the settings of a line.
 _PLAIN_REQUEST_FIELDS = ("text", "voice", "seed")
@@ -67,11 +73,20 @@ class Statement:
     edits: tuple[str, ...] = ()
     source: Path | None = None
 
+    def completed(
+        self, report: SynthesisReport, description: EngineDescription, *, licence: str, audio_sha256: str
+    ) -> Statement:
+        """Return the statement about one line with what is known after it was spoken."""
+        (line,) = self.lines
+        line = replace(line, audio_sha256=audio_sha256, tokens_sha256=hash_tokens(report.evidence))
+        engine = {"device": description.device, **report.engine}
+        return replace(self, model=description.model_name, licence=licence, engine=engine, lines=(line,))
+
     def manifest(self, title: str) -> dict[str, Any]:
         """Return the manifest of a file in the form that ``c2pa.Builder`` takes."""
         program = {"name": "Timbre Studio", "version": studio.__version__}
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        first: dict[str, Any] = {"when": made, "softwareAgent": program, "digitalSourceType": _SYNTHETIC}
+        first: dict[str, Any] = {"when": made, "softwareAgent": program, "digitalSourceType": SYNTHETIC}
         if self.source is None:
             actions = [{"action": "c2pa.created", **first}]
         else:
@@ -115,6 +130,14 @@ def spoken_line(request: SynthesisRequest, *, seed: int | None = None) -> Spoken
         hash_file(request.voice.clip),
         settings,
     )
+
+
+def spoken_statement(request: SynthesisRequest | ConversionRequest) -> Statement:
+    """Return what is known about the speech of ``request`` before it is spoken."""
+    if isinstance(request, SynthesisRequest):
+        return Statement("", lines=(spoken_line(request),))
+    line = SpokenLine(hash_text(""), request.voice.name, request.seed, hash_file(request.voice.clip))
+    return Statement("", lines=(line,), source=request.source)
 
 
 def hash_text(text: str) -> str:

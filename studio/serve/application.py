@@ -39,6 +39,7 @@ from studio.serve.schemas import (
     Seed,
     SpeechBody,
     Speed,
+    StreamFormat,
     StyleInfo,
     StyleList,
     TagInfo,
@@ -87,7 +88,7 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
 
         Word times (`timestamp_granularities`) follow the last audio, after a check of the whole speech.
         """
-        if body.timestamp_granularities and body.stream_format == "audio":
+        if body.timestamp_granularities and body.stream_format in ("audio", "file"):
             raise BadRequest(
                 "An audio file cannot contain word times.", remedy="Request the stream_format “json” or “sse”."
             )
@@ -99,6 +100,7 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
             stream_format=body.stream_format,
             text=synthesis.text,
             requested_words=service.requested_words(body),
+            requested_file=service.requested_file(synthesis),
             on_end=service.count_end,
             retry_after=lambda: service.queue.retry_after_seconds,
         )
@@ -110,6 +112,7 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
         file: Annotated[UploadFile, File(description="The recording to convert.")],
         voice: Annotated[Name, Form()] = "",
         response_format: Annotated[FormatName, Form()] = "wav",
+        stream_format: Annotated[StreamFormat, Form()] = "audio",
         speed: Annotated[Speed, Form()] = 1.0,
         seed: Annotated[Seed, Form()] = 0,
         quality: Annotated[Quality | None, Form()] = None,
@@ -132,6 +135,8 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
             lambda: service.convert(converted, client_key(request)),
             format_name=response_format,
             sample_rate=sample_rate or _default_rate(response_format),
+            stream_format=stream_format,
+            requested_file=service.requested_file(converted),
             on_end=end,
             retry_after=lambda: service.queue.retry_after_seconds,
         )

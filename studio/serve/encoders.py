@@ -10,6 +10,7 @@ import os
 import struct
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -53,14 +54,21 @@ class LibsndfileEncoder:
     """Encodes with libsndfile, exactly as ``AudioWriter`` does.
 
     ``header`` precedes the audio. ``omits_first_write`` omits the index of an MP3 file, which libsndfile fills in at
-    the end; it rewrites other headers too, but those are valid as first written.
+    the end; it rewrites other headers too, but those are valid as first written. ``is_whole`` keeps all bytes until the
+    end, so that headers contain the length.
     """
 
     def __init__(
-        self, encoding: SoundEncoding, sample_rate: int, *, header: bytes = b"", omits_first_write: bool = False
+        self,
+        encoding: SoundEncoding,
+        sample_rate: int,
+        *,
+        header: bytes = b"",
+        omits_first_write: bool = False,
+        is_whole: bool = False,
     ) -> None:
         self.sample_rate = sample_rate
-        self._file = _GrowingFile(omits_first_write=omits_first_write)
+        self._file = _WholeFile() if is_whole else _GrowingFile(omits_first_write=omits_first_write)
         self._sound = open_encoder(self._file, encoding, sample_rate)
         self._header = header
 
@@ -71,7 +79,7 @@ class LibsndfileEncoder:
 
     def finish(self) -> bytes:
         self._sound.close()
-        return self._header + self._file.take()
+        return self._header + self._file.take_rest()
 
 
 class AacEncoder:
@@ -180,9 +188,20 @@ FORMATS: dict[str, tuple[str, Callable[[int], StreamEncoder]]] = {
 }
 
 
-def new_encoder(format_name: str, from_rate: int, sample_rate: int | None = None) -> StreamEncoder:
-    """Return an encoder for audio at ``from_rate``. It resamples to ``sample_rate`` unless that is None."""
+# Formats whose header contains the length.
+_WITH_LENGTH = {"wav": WAV_16, "flac": FLAC_16, "mp3": MP3_STREAM}
+
+
+def new_encoder(
+    format_name: str, from_rate: int, sample_rate: int | None = None, *, is_whole: bool = False
+) -> StreamEncoder:
+    """Return an encoder for audio at ``from_rate``. It resamples to ``sample_rate`` unless that is None.
+
+    ``is_whole`` means that nothing is sent before the end.
+    """
     _, make = FORMATS[format_name]
+    if is_whole and format_name in _WITH_LENGTH:
+        make = partial(LibsndfileEncoder, _WITH_LENGTH[format_name], is_whole=True)
     rate = sample_rate or from_rate
     try:
         encoder = make(rate)
@@ -194,6 +213,16 @@ def new_encoder(format_name: str, from_rate: int, sample_rate: int | None = None
             rate=rate,
         ) from error
     return encoder if rate == from_rate else ResamplingEncoder(encoder, from_rate, rate)
+
+
+class _WholeFile(io.BytesIO):
+    """File in memory that can be taken only when it is complete."""
+
+    def take(self) -> bytes:
+        return b""
+
+    def take_rest(self) -> bytes:
+        return self.getvalue()
 
 
 class _GrowingFile(io.RawIOBase):
@@ -210,6 +239,8 @@ class _GrowingFile(io.RawIOBase):
         taken = bytes(self._new)
         self._new.clear()
         return taken
+
+    take_rest = take
 
     def writable(self) -> bool:
         return True

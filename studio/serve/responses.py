@@ -21,6 +21,7 @@ from studio.serve.encoders import FORMATS, PCM_TYPE, StreamEncoder, new_encoder
 from studio.serve.errors import error_body, error_response
 from studio.serve.request_log import request_id
 from studio.serve.schemas import FormatName, SpeechEnd, StreamFormat, Usage
+from studio.serve.signed_files import SYNTHETIC_HEADER, RequestedFile
 from studio.serve.word_times import RequestedWords
 
 _log = logging.getLogger(__name__)
@@ -31,9 +32,13 @@ class BrokenOff(Exception):
 
 
 class SpeechForm(Protocol):
-    """Form of the bytes of a response. ``media_type`` is its content type."""
+    """Form of the bytes of a response.
+
+    ``media_type`` is its content type. ``is_whole`` means that ``audio`` receives the whole file at once.
+    """
 
     media_type: str
+    is_whole: bool
 
     def audio(self, encoded: bytes) -> bytes: ...
 
@@ -45,8 +50,9 @@ class SpeechForm(Protocol):
 class AudioForm:
     """The audio file itself."""
 
-    def __init__(self, media_type: str) -> None:
+    def __init__(self, media_type: str, *, is_whole: bool) -> None:
         self.media_type = media_type
+        self.is_whole = is_whole
 
     def audio(self, encoded: bytes) -> bytes:
         return encoded
@@ -62,6 +68,7 @@ class EventForm:
     """Server-sent events with base64 audio, as OpenAI's ``stream_format`` "sse"."""
 
     media_type = "text/event-stream"
+    is_whole = False
 
     def audio(self, encoded: bytes) -> bytes:
         return _event({"type": "speech.audio.delta", "audio": base64.b64encode(encoded).decode()}) if encoded else b""
@@ -77,13 +84,14 @@ class JsonForm:
     """One JSON object with the whole audio in base64."""
 
     media_type = "application/json"
+    is_whole = True
 
     def __init__(self, format_name: FormatName) -> None:
         self._format_name = format_name
-        self._file = bytearray()
+        self._file = b""
 
     def audio(self, encoded: bytes) -> bytes:
-        self._file += encoded
+        self._file = encoded
         return b""
 
     def end(self, sample_rate: int, ending: SpeechEnd) -> bytes:
@@ -108,8 +116,8 @@ def _json(values: dict[str, object]) -> bytes:
 
 def _form(stream_format: StreamFormat, format_name: FormatName) -> SpeechForm:
     match stream_format:
-        case "audio":
-            return AudioForm(FORMATS[format_name][0])
+        case "audio" | "file":
+            return AudioForm(FORMATS[format_name][0], is_whole=stream_format == "file")
         case "sse":
             return EventForm()
         case "json":
@@ -132,6 +140,7 @@ class SpeechResponse(Response):
         stream_format: StreamFormat = "audio",
         text: str = "",
         requested_words: RequestedWords | None = None,
+        requested_file: RequestedFile | None = None,
         on_end: Callable[[ServedSpeech | None, StudioError | None], None],
         retry_after: Callable[[], int],
     ) -> None:
@@ -142,6 +151,8 @@ class SpeechResponse(Response):
         self._form = _form(stream_format, format_name)
         self._text = text
         self._requested_words = requested_words
+        self._requested_file = requested_file if self._form.is_whole else None
+        self._file = bytearray()
         self._on_end = on_end
         self._retry_after = retry_after
 
@@ -170,10 +181,12 @@ class SpeechResponse(Response):
         started = False
         try:
             async for chunk in speech.chunks():
-                encoder = encoder or new_encoder(self._format_name, chunk.sample_rate, self._sample_rate)
-                encoded = self._form.audio(encoder.encode(chunk.samples))
+                encoder = encoder or self._new_encoder(chunk.sample_rate)
+                encoded = self._encoded(encoder.encode(chunk.samples))
                 if self._requested_words is not None:
                     self._requested_words.add(chunk)
+                if self._requested_file is not None:
+                    self._requested_file.add(chunk)
                 if encoded and not started:
                     await self._start(send, encoder, await speech.playback_delay())
                     started = True
@@ -181,8 +194,10 @@ class SpeechResponse(Response):
                     await send({"type": "http.response.body", "body": encoded, "more_body": True})
             report = speech.report
             assert report is not None
-            encoder = encoder or new_encoder(self._format_name, report.sample_rate, self._sample_rate)
-            rest = self._form.audio(encoder.finish())
+            encoder = encoder or self._new_encoder(report.sample_rate)
+            rest = self._encoded(encoder.finish())
+            if self._form.is_whole:
+                rest = self._form.audio(await asyncio.to_thread(self._whole_file, report))
             end = self._form.end(encoder.sample_rate, await self._ending(report))
             if not started:
                 await self._start(send, encoder, 0.0)
@@ -200,6 +215,22 @@ class SpeechResponse(Response):
                 await send({"type": "http.response.body", "body": notice, "more_body": True})
             raise BrokenOff(failure.code) from None
 
+    def _new_encoder(self, rate: int) -> StreamEncoder:
+        return new_encoder(self._format_name, rate, self._sample_rate, is_whole=self._form.is_whole)
+
+    def _encoded(self, piece: bytes) -> bytes:
+        """Return what can be sent of ``piece`` of the file now."""
+        if self._form.is_whole:
+            self._file += piece
+            return b""
+        return self._form.audio(piece)
+
+    def _whole_file(self, report: SynthesisReport) -> bytes:
+        content = bytes(self._file)
+        if self._requested_file is None:
+            return content
+        return self._requested_file.signed(content, self._format_name, report)
+
     async def _ending(self, report: SynthesisReport) -> SpeechEnd:
         ending = SpeechEnd(usage=_usage(report), quality=report.quality.quality)
         if self._requested_words is not None:
@@ -214,6 +245,7 @@ class SpeechResponse(Response):
             (b"content-type", media_type.encode()),
             (b"x-sample-rate", str(encoder.sample_rate).encode()),
             (b"cache-control", b"no-store"),
+            SYNTHETIC_HEADER,
         ]
         if playback_delay is not None:
             headers.append((b"x-playback-delay", f"{playback_delay:.2f}".encode()))

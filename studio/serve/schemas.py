@@ -14,7 +14,7 @@ MAX_INPUT = 20_000  # characters, some 25 minutes of speech
 MAX_PAUSE_SECONDS = 300.0  # between pieces of a text that arrives
 _MAX_NAME = 200
 FormatName = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
-StreamFormat = Literal["audio", "sse", "json"]
+StreamFormat = Literal["audio", "file", "sse", "json"]
 Name = Annotated[str, StringConstraints(max_length=_MAX_NAME)]
 
 
@@ -85,7 +85,9 @@ class SpeechBody(SpeechOptionsBody):
     input: str = Field(min_length=1, max_length=MAX_INPUT)
     response_format: FormatName = "mp3"
     stream_format: StreamFormat = Field(
-        "audio", description="audio: the file itself; sse: events with parts of it; json: one object with all of it."
+        "audio",
+        description="audio: the file, sent while it is synthesised; file: the whole file, with a signed manifest; "
+        "sse: events with parts of it; json: one object with the whole file.",
     )
 
 

@@ -27,6 +27,7 @@ from studio.errors import (
     VoiceNotFound,
     VoiceOfAnotherModel,
 )
+from studio.export.provenance import licence_of_model
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import (
@@ -37,11 +38,13 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
+from studio.provenance.signing import FileSigner, Signing
 from studio.serve.backend import Begin, ServedSpeech, SpeechBackend, TextMark
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.request_log import RequestRecord, note_outcome, note_speech
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
+from studio.serve.signed_files import RequestedFile
 from studio.serve.voice_names import OPENAI_VOICES
 from studio.serve.word_times import RequestedWords, WordAligner, open_aligning_checks
 from studio.take_checks.service import TakeCheckService
@@ -64,7 +67,8 @@ class ServiceOptions:
 
     ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; if it is empty, they get
     the first voice of the library and bundled voices. ``voice_names`` takes precedence: it maps names that clients send
-    to voices. ``max_waiting`` is the length of the queue. ``is_strict`` refuses names of other models.
+    to voices. ``max_waiting`` is the length of the queue. ``is_strict`` refuses names of other models. ``signing`` signs
+    whole files.
     """
 
     model_folder: Path
@@ -73,6 +77,7 @@ class ServiceOptions:
     default_quality: Quality = Quality.EXACT
     voice_names: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
+    signing: Signing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,7 @@ class SpeechService:
         self._running: WeakSet[ServedSpeech] = WeakSet()
         generation, _ = detect_generation(options.model_folder)
         self._generation = generation.name
+        self._signer = None if options.signing is None else FileSigner(options.signing)
         self.styles: Styles = load_styles(generation.name, options.model_folder)
 
     @property
@@ -238,6 +244,12 @@ class SpeechService:
             if body.timestamp_granularities
             else None
         )
+
+    def requested_file(self, request: SynthesisRequest | ConversionRequest) -> RequestedFile | None:
+        """Return what signs the file of ``request``, or None if files are not signed."""
+        if self._signer is None or self.description is None:
+            return None
+        return RequestedFile(self._signer, request, self.description, licence_of_model(self.options.model_folder))
 
     def end_request(self, record: RequestRecord) -> None:
         """Count a request of the service, of any kind, and remember it for a while."""

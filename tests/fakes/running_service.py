@@ -16,6 +16,7 @@ from thread_worker import ThreadWorker
 
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest
+from studio.provenance.signing import Signing
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.take_checks.service import TakeCheckService
@@ -78,6 +79,7 @@ def serve(
     engine_options: EngineOptions | None = None,
     voice_names: Mapping[str, str] | None = None,
     is_strict: bool = False,
+    signing: Signing | None = None,
 ) -> Iterator[RunningService]:
     started = threading.Event()
     running: list[RunningService] = []
@@ -88,7 +90,13 @@ def serve(
         tasks.append(asyncio.current_task())  # type: ignore[arg-type]
         async with WorkerClient(folder, engine_options, start_worker=start_worker) as client:
             options = ServiceOptions(
-                folder, default_voice, max_waiting, default_quality, voice_names or {}, is_strict=is_strict
+                folder,
+                default_voice,
+                max_waiting,
+                default_quality,
+                voice_names or {},
+                is_strict=is_strict,
+                signing=signing,
             )
             speech_service = SpeechService(client, options, lambda: library, open_checks)
 
