@@ -24,7 +24,7 @@ TEXT = (ROOT / "studio" / "ARCHITECTURE.md").read_text("utf-8")
 
 
 # From a key to the first sound of a line. Lower them when the path becomes shorter.
-MAX_FILES = 67
+MAX_FILES = 55
 MAX_DEPTH = 18
 # Threads of the worker that the line does not wait for.
 OTHER_THREADS = {"cache-writer", "engines", "huge-pages"}

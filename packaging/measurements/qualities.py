@@ -102,7 +102,7 @@ def _measure(num_takes: int, precisions: Sequence[str]) -> dict[str, object]:
 def _speak(synthesizer: Synthesizer, request: SynthesisRequest) -> Spoken:
     import numpy as np  # noqa: PLC0415 - after the environment is set
 
-    from studio.pipeline.control import RequestControl  # noqa: PLC0415
+    from studio.pipeline.request import RequestControl  # noqa: PLC0415
 
     chunks, samples = synthesizer.stream(request, control=RequestControl()), []
     while True:

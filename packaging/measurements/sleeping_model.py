@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from studio.engines.overview import EngineAction, EngineStatus
-from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
     EngineDescription,
     EngineOptions,
     Mode,
+    RequestControl,
     SynthesisReport,
     SynthesisRequest,
     VoiceReference,

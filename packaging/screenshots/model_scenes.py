@@ -12,7 +12,7 @@ from studio.app.models.model_preview import ModelPreview
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind, ModelTasks
 from studio.app.models.model_text import advice_text
 from studio.app.models.models_page import ModelsController
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.catalog.installed import InstallRecord, ModelState, model_statuses
 from studio.catalog.known import known_models
 from studio.catalog.machine import Gpu, MachineFacts, recommend_model

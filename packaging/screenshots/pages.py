@@ -55,7 +55,7 @@ from studio.app.window import MainWindow
 from studio.app.window_manager import WindowManager
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
-from studio.audio.streaming_audio import Samples
+from studio.audio.player import Samples
 from studio.health.checks import Check, CheckVerdict
 from studio.health.report import HealthReport
 from studio.messages import message

@@ -35,7 +35,7 @@ from studio.project.requests import library_versions
 
 _FIRST_USE_MODULES = (
     "studio.worker.request_handle",
-    "studio.audio.buffered_output",
+    "studio.audio.output_device",
     "studio.voices.clip_intake",
     "studio.project.importing.script_file",
 )

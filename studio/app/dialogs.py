@@ -13,7 +13,7 @@ from studio.app.actions import Actions
 from studio.app.session import Session
 from studio.app.theme.icons import icon
 from studio.app.widgets.dialogs import open_dialog
-from studio.audio.streaming_audio import Samples
+from studio.audio.player import Samples
 from studio.setting_kinds import Page
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from studio.app.playback.playback import Playback
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor, RemovedTakes
 from studio.app.services import Services
-from studio.app.synthesis.commands import SynthesisCommands
-from studio.app.synthesis.language_check import LanguageCheck
+from studio.app.synthesis.commands import LanguageCheck, SynthesisCommands
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import find_voice
 from studio.app.voices.voice_edits import VoiceEdits

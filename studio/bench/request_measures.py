@@ -10,8 +10,7 @@ from pathlib import Path
 
 from studio.bench.inputs import SENTENCE, TRANSCRIPT, BenchSize, write_clip
 from studio.bench.measurements import Measurement
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import RequestControl, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 
 _STAGES = {

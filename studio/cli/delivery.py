@@ -13,8 +13,7 @@ from pathlib import Path
 
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import AudioOutputs
-from studio.audio.player import PlaybackEnd, Player
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import PlaybackEnd, Player, StreamingAudio
 from studio.cli.command_context import CommandContext
 from studio.cli.pipe_writer import STANDARD_OUTPUT, PipeWriter
 from studio.cli.progress import ProgressLine

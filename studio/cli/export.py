@@ -52,8 +52,7 @@ from studio.export.provenance import Provenance, licence_of_model
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.target_folder import Origin
 from studio.export.worker_source import WorkerSource
-from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import EngineDescription, LengthFinding
+from studio.pipeline.request import Cancelled, EngineDescription, LengthFinding, RequestControl
 from studio.project.check_request import can_check, known_words
 from studio.project.lines import Heading
 from studio.project.takes import Take

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from studio.model.options import SamplingOptions
-from studio.model.speech_lm.sampling import NEVER
+from studio.model.speech_lm.torch_lm import NEVER
 
 
 @torch.inference_mode()

@@ -25,7 +25,7 @@ from studio.export.progress import ExportProgress, Pace
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
-from studio.pipeline.control import RequestControl
+from studio.pipeline.request import RequestControl
 from studio.provenance.signing import FileSigner
 from studio.provenance.statement import SpokenLine, Statement, hash_audio, hash_text
 from studio.text.styles import style_name

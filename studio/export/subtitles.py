@@ -14,8 +14,8 @@ import regex
 from studio.errors import StyleNotSupported
 from studio.export.speech_source import ExportItem
 from studio.take_checks.records import WordTime
-from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.tags import TagSet, find_marks
+from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 
 _BLANKS = regex.compile(r"\s+")
 _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")

@@ -16,8 +16,14 @@ from studio.audio.waveform import Waveform
 from studio.errors import OutOfMemory, StudioError, WorkerDied
 from studio.export.line_checks import LineCheck, LineRetries, StoredChecks, UtteredLine
 from studio.export.speech_source import ExportItem
-from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, SynthesisRequest
+from studio.pipeline.request import (
+    AudioChunk,
+    Cancelled,
+    EngineDescription,
+    LengthFinding,
+    RequestControl,
+    SynthesisRequest,
+)
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks
 

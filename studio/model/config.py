@@ -5,7 +5,7 @@ This module does not import torch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from studio.model.options import SamplingOptions
@@ -34,10 +34,10 @@ class QwenConfig:
     rope_theta: float = 1_000_000.0
     rms_norm_eps: float = 1e-6
     max_positions: int = 32_768
+    head_size: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def head_size(self) -> int:
-        return self.hidden_size // self.num_heads
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "head_size", self.hidden_size // self.num_heads)
 
 
 @dataclass(frozen=True, slots=True)

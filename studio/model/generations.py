@@ -35,7 +35,7 @@ from studio.model.config import (
 )
 from studio.model.official_yaml import ConfigSection, Document
 from studio.model.options import SamplingOptions
-from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
+from studio.text.tokenizer import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 from studio.text.whisper_vocabulary import NUM_WHISPER_TOKENS
 
 # Far above any released model, yet low enough to describe a network of these sizes in bounded time.

@@ -15,7 +15,7 @@ from studio.model.limits import MAX_TIME_SHARE
 from studio.model.measurements import Timing, Verification, compare
 from studio.model.mel_distance import mel_distance_db
 from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt
-from studio.pipeline.control import RequestControl
+from studio.pipeline.request import RequestControl
 
 # Length of the speech that is measured, and of the prompt before it, in speech tokens (two seconds, and one).
 _MEASURED_TOKENS = 50

@@ -19,10 +19,9 @@ from studio.model.measurements import Record, Records
 from studio.model.options import Quality
 from studio.model.stages import FlowDecoder
 from studio.pipeline.comparison import MeasuredSpeech, TimedMel, compare_timed, timed_flow
-from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PromptCache
-from studio.pipeline.request import FlowQuality
+from studio.pipeline.request import FlowQuality, RequestControl
 from studio.pipeline.utterance import DecoderStages
 
 _log = logging.getLogger(__name__)

@@ -27,11 +27,10 @@ from studio.model.config import PromptMelConfig
 from studio.model.generations import GENERATIONS, Generation
 from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.pacing import first_chunk_blocks, first_hops
-from studio.pipeline.request import VoiceReference
+from studio.pipeline.request import VoicePrompt, VoiceReference
 from studio.storage.disk import require_regular_file
 from studio.voices.clip_check import MAX_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
-from studio.voices.prompt import VoicePrompt
 
 _TOKENIZER_RATE = 16_000
 # A first chunk of 0.3 to 0.5 s is ready soon, and on a GPU it is long enough to play while the next one is computed.

@@ -1,17 +1,21 @@
-"""Evidence about generated sentences, for the checks of takes; see ``request.SentenceEvidence``."""
+"""Generated sentences: tokens that the flow does not receive, and evidence for the checks of takes; see
+``request.SentenceEvidence``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from studio.model.speech_lm import RepetitionAwareSampler, kept_by_silence_filter
+from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import AttentionTrace, SpeechLM, SpeechTokenRequest
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.request import SentenceEvidence
 from studio.text.tokenizer import TextTokenizer
+
+_MAX_SILENT_RUN = 5  # silent or breath tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +95,28 @@ def _stripped(pieces: tuple[str, ...]) -> tuple[str, ...]:
     pieces = (first.lstrip(), *rest)
     *start, last = pieces
     return (*start, last.rstrip())
+
+
+def kept_by_silence_filter(tokens: Sequence[int], silent_tokens: Collection[int]) -> list[int]:
+    """Return the indices of the ``tokens`` that ``filter_silent_tokens`` keeps."""
+    kept = []
+    run = 0
+    for index, token in enumerate(tokens):
+        run = run + 1 if token in silent_tokens else 0
+        if run <= _MAX_SILENT_RUN:
+            kept.append(index)
+    return kept
+
+
+def filter_silent_tokens(
+    tokens: Iterable[int], silent_tokens: Collection[int], *, limit: int = _MAX_SILENT_RUN
+) -> Iterator[int]:
+    """Yield ``tokens`` with each run of silent or breath tokens shortened to ``limit``.
+
+    The removed tokens still count in the history and the length limits of the speech language model.
+    """
+    run = 0
+    for token in tokens:
+        run = run + 1 if token in silent_tokens else 0
+        if run <= limit:
+            yield token

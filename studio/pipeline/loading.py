@@ -38,10 +38,9 @@ from studio.model.stages import (
 )
 from studio.model.torch_device import configure_torch, free_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
-from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend
 from studio.pipeline.prompt_cache import PromptCache
-from studio.pipeline.request import AUTO, EngineDescription, EngineOptions
+from studio.pipeline.request import AUTO, EngineDescription, EngineOptions, RequestControl
 from studio.pipeline.stage_opener import Opened, StageOpener
 from studio.pipeline.stages import Stages
 from studio.pipeline.synthesizer import Synthesizer

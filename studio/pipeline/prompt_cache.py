@@ -19,7 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -34,13 +34,11 @@ from studio.errors import UnreadableClip
 from studio.model.generations import Generation
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.torch_device import synchronize
-from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import FEATURE_VERSION, feature_arrays, read_features
-from studio.pipeline.request import VoiceReference
+from studio.pipeline.request import RequestControl, VoicePrompt, VoiceReference
 from studio.storage.atomic_file import atomic_path, own_parts
 from studio.storage.disk import require_regular_file
 from studio.storage.lru import delete_least_used, mark_used
-from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
 
@@ -79,28 +77,40 @@ class LazyVoiceState:
         return self.fetch_state()
 
 
+# File times advance in steps of up to two seconds, so a file that was written just now may change without a new time.
+_SETTLED_NANOSECONDS = 3_000_000_000
 # Keys of a flow and of a prompt.
 _Key = tuple[str, str]
 VoiceState = PreparedVoice | LazyVoiceState
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
-    """Compute the cache key of prompt features and flow state from the clip's bytes and the model's front end.
+    """Return the cache key of prompt features and flow state: a hash of the clip's bytes and the model's front end.
 
-    The transcript is not part of the key: only the language model uses it, so editing it keeps the state.
+    The transcript is not part of the key: only the language model uses it, so editing it keeps the state. A clip whose
+    file has not changed since the last call is not read again. Raise ``UnreadableClip``.
     """
-    digest = hashlib.sha256(f"{FEATURE_VERSION}\0{front_end_key}\0".encode())
     try:
-        require_regular_file(voice.clip)
-        with voice.clip.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        status = voice.clip.stat()
+        version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        is_settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NANOSECONDS
+        hash_clip = _hash_clip if is_settled else _hash_clip.__wrapped__
+        return hash_clip(voice.clip, version, front_end_key)
     except OSError as error:
         raise UnreadableClip(
             "{file} cannot be opened.",
             remedy="Check the path and that the file may be read.",
             file=voice.clip.name or voice.clip,
         ) from error
+
+
+@lru_cache(maxsize=256)
+def _hash_clip(clip: Path, version: tuple[int, ...], front_end_key: str) -> str:  # noqa: ARG001 - part of the key
+    digest = hashlib.sha256(f"{FEATURE_VERSION}\0{front_end_key}\0".encode())
+    require_regular_file(clip)
+    with clip.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
     return digest.hexdigest()
 
 

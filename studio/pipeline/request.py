@@ -1,8 +1,12 @@
-"""Requests, their results, and engine options. Does not import torch, because the window and the CLI import it."""
+"""Requests, their control and results, prepared prompts, and engine options.
+
+Does not import torch, because the window and the command line import it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -11,6 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from studio.model.options import Quality, SamplingOptions
+
+_MEL_BINS = 80
+# A chunk is silent if no sample exceeds this level.
+AUDIBLE_DBFS = -55.0
 
 
 class Mode(Enum):
@@ -100,6 +108,10 @@ class AudioChunk:
     @property
     def seconds(self) -> float:
         return len(self.samples) / self.sample_rate
+
+    @property
+    def is_audible(self) -> bool:
+        return bool(np.abs(self.samples).max(initial=0.0) > 10.0 ** (AUDIBLE_DBFS / 20.0))
 
 
 class LengthVerdict(Enum):
@@ -303,3 +315,142 @@ class VoiceSummary:
     first_hop_tokens: int
     warnings: tuple[str, ...] = ()
     state_bytes: int = 0  # size of the prompt state in memory; 0 if unknown
+
+
+class Cancelled(Exception):
+    """The request was cancelled. This is not shown as an error."""
+
+
+class _Signal:
+    """Is given once, from any thread."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._waiting: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def is_given(self) -> bool:
+        return self._event.is_set()
+
+    def give(self) -> None:
+        with self._lock:
+            self._event.set()
+            callbacks, self._waiting = self._waiting, []
+        for wake in callbacks:
+            wake()
+
+    def when_given(self, wake: Callable[[], None]) -> None:
+        """Call ``wake`` once, now if the signal has been given."""
+        with self._lock:
+            if not self._event.is_set():
+                self._waiting.append(wake)
+                return
+        wake()
+
+
+class RequestControl:
+    """Shared by the thread that runs a request and the thread that started it. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        on_progress: Callable[[str, float], None] | None = None,
+        on_estimate: Callable[[float], None] | None = None,
+    ) -> None:
+        self._cancelled, self._stopped_early = _Signal(), _Signal()
+        self._on_progress = on_progress
+        self._on_estimate = on_estimate
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled.is_given
+
+    @property
+    def is_stopped_early(self) -> bool:
+        return self._stopped_early.is_given
+
+    def cancel(self) -> None:
+        """End the request within one chunk, and call the functions passed to ``when_cancelled``."""
+        self._cancelled.give()
+
+    def stop_early(self) -> None:
+        """End the request after its current sentence, and call the functions passed to ``when_stopped_early``."""
+        self._stopped_early.give()
+
+    def when_cancelled(self, wake: Callable[[], None]) -> None:
+        """Call ``wake`` once on cancellation, or now if the request is already cancelled."""
+        self._cancelled.when_given(wake)
+
+    def when_stopped_early(self, wake: Callable[[], None]) -> None:
+        """Call ``wake`` once when the request is to end early, or now if that is so already."""
+        self._stopped_early.when_given(wake)
+
+    def raise_if_cancelled(self) -> None:
+        if self.is_cancelled:
+            raise Cancelled
+
+    def report_progress(self, stage: str, done: float) -> None:
+        """Report the completed share of ``stage``, from 0 to 1."""
+        if self._on_progress:
+            self._on_progress(stage, done)
+
+    def report_estimate(self, seconds_until_gapless: float) -> None:
+        """Report the time from the request to the earliest start of gapless playback."""
+        if self._on_estimate:
+            self._on_estimate(seconds_until_gapless)
+
+
+@dataclass(frozen=True, slots=True)
+class VoicePrompt:
+    """Features of a clip, computed once per clip and model (SPECIFICATION.md, B6 and C5).
+
+    Attributes:
+        key: Identifies the clip, transcript and model. Prompts with equal keys are equal.
+        speech_tokens: (P,), 25 per second, or 50 in CosyVoice-300M. Empty for a voice without a clip.
+        mel: (frames, 80), natural logarithm: two frames per token, except in CosyVoice-300M.
+        embedding: (192,), not normalised.
+        flow_start_tokens: Number of first tokens that only the language model receives. Their mel is not used.
+    """
+
+    key: str
+    name: str
+    transcript: str | None
+    clip_seconds: float
+    speech_tokens: tuple[int, ...]
+    mel: npt.NDArray[np.float32] = field(repr=False)
+    embedding: npt.NDArray[np.float32] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+    flow_start_tokens: int = 0
+
+    @property
+    def num_tokens(self) -> int:
+        return len(self.speech_tokens)
+
+    @property
+    def flow_tokens(self) -> tuple[int, ...]:
+        """The tokens that the flow continues."""
+        return self.speech_tokens[self.flow_start_tokens :]
+
+    @property
+    def num_flow_tokens(self) -> int:
+        return self.num_tokens - self.flow_start_tokens
+
+    @property
+    def flow_mel(self) -> npt.NDArray[np.float32]:
+        """The mel of ``flow_tokens``: (frames, 80)."""
+        frames_per_token = len(self.mel) // max(1, self.num_tokens)
+        return self.mel[frames_per_token * self.flow_start_tokens :]
+
+
+def speaker_prompt(name: str, embedding: npt.NDArray[np.float32]) -> VoicePrompt:
+    """Return the prompt of a speaker without a clip."""
+    return VoicePrompt(
+        key="",
+        name=name,
+        transcript=None,
+        clip_seconds=0.0,
+        speech_tokens=(),
+        mel=np.zeros((0, _MEL_BINS), dtype=np.float32),
+        embedding=embedding,
+    )

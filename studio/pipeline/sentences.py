@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
+from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.interleave import generate_from_pieces
 from studio.model.speech_lm.torch_lm import MIN_SPEECH_PER_TEXT_TOKEN, speech_token_limits
 from studio.model.stages import SpeechTokenRequest
 from studio.pipeline.alignment import plain_speech_lm
-from studio.pipeline.control import RequestControl
-from studio.pipeline.evidence import Generation
+from studio.pipeline.evidence import Generation, filter_silent_tokens
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import ChunkSchedule
 from studio.pipeline.prompt_cache import VoiceState
-from studio.pipeline.request import KnownTokens, LengthFinding, Mode, SynthesisRequest
+from studio.pipeline.request import KnownTokens, LengthFinding, Mode, RequestControl, SynthesisRequest
 from studio.pipeline.speech_stream import SentenceTask
 from studio.pipeline.stages import Stages
 from studio.pipeline.token_source import (
@@ -30,9 +29,9 @@ from studio.pipeline.token_source import (
     SentenceFeed,
     TokenSource,
 )
-from studio.text.prompt_form import LanguageTags
 from studio.text.respellings import Respellings
 from studio.text.segmentation import ArrivingSentence, Pause, Sentence
+from studio.text.tokenizer import LanguageTags
 
 
 class SentenceOpener:

@@ -15,13 +15,13 @@ import numpy as np
 
 from studio.audio.waveform import Waveform
 from studio.model.stages import FloatArray
+from studio.pipeline.request import AUDIBLE_DBFS
 
 _FRAME_SECONDS = 0.01
 _KEPT_SECONDS = 0.05
 _FADE_SECONDS = 0.005
 # Frames below this level are always silent.
 _SILENT_DBFS = -60.0
-_AUDIBLE_DBFS = -55.0
 # The start of speech is determined this long after the first frame at the level of speech, or the first audible one.
 _LOUD_DBFS = -40.0
 _AFTER_LOUD_SECONDS = 0.1
@@ -69,7 +69,7 @@ class LeadingSilence:
         """Return the number of frames needed for the decision, or None while all are silent."""
         ends = [
             int(np.argmax(levels > level)) + round(seconds / _FRAME_SECONDS)
-            for level, seconds in ((_LOUD_DBFS, _AFTER_LOUD_SECONDS), (_AUDIBLE_DBFS, _AFTER_AUDIBLE_SECONDS))
+            for level, seconds in ((_LOUD_DBFS, _AFTER_LOUD_SECONDS), (AUDIBLE_DBFS, _AFTER_AUDIBLE_SECONDS))
             if (levels > level).any()
         ]
         return min(ends, default=None)
@@ -94,10 +94,6 @@ def without_leading_silence(chunks: Iterable[FloatArray], sample_rate: int) -> I
     for samples in chunks:
         yield silence.process(samples)
     yield silence.finish()
-
-
-def is_audible(samples: FloatArray) -> bool:
-    return bool(np.abs(samples).max(initial=0.0) > 10.0 ** (_AUDIBLE_DBFS / 20.0))
 
 
 def split_at_silence(waveform: Waveform) -> list[Waveform]:

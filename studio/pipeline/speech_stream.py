@@ -16,7 +16,6 @@ import torch
 from studio.audio.time_stretch import stretched
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
-from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import UtteredSentence
 from studio.pipeline.pacing import (
     ChunkSchedule,
@@ -27,8 +26,8 @@ from studio.pipeline.pacing import (
     spare_seconds,
 )
 from studio.pipeline.prompt_cache import VoiceState
-from studio.pipeline.request import AudioChunk
-from studio.pipeline.silence import is_audible, without_leading_silence
+from studio.pipeline.request import AudioChunk, RequestControl
+from studio.pipeline.silence import without_leading_silence
 from studio.pipeline.token_source import SentenceFeed
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
@@ -231,13 +230,14 @@ class SpeechStream:
         yield _to_finite_array(utterance.whole(self.options.speed))
 
     def _chunk(self, samples: FloatArray, index: int) -> AudioChunk:
+        chunk = AudioChunk(samples, self._sample_rate, sentence_index=index, num_sentences=self._num_parts)
         if len(samples) and not self.audio_seconds:
             self.first_audio_seconds = self._now()
         if not self._has_audible_chunk:  # if all chunks are silent, the last one counts
             self.first_sound_seconds = self._now()
-            self._has_audible_chunk = is_audible(samples)
-        self.audio_seconds += len(samples) / self._sample_rate
-        return AudioChunk(samples, self._sample_rate, sentence_index=index, num_sentences=self._num_parts)
+            self._has_audible_chunk = chunk.is_audible
+        self.audio_seconds += chunk.seconds
+        return chunk
 
     def _record_part(self, part: SentenceTask) -> None:
         num_tokens = len(part.feed.tokens)

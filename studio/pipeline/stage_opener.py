@@ -32,12 +32,10 @@ from studio.model.speech_lm import CachedSpeechLM, QualityReport, compare_with_r
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechTokenRequest, Vocoder
 from studio.model.weights import release_pages
 from studio.pipeline.comparison import MeasuredSpeech, TimedMel, compare_timed, is_faster, timed, timed_flow
-from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import Frontend, build_prompt, source_tokens
-from studio.pipeline.request import AUTO, EngineOptions, VoiceReference
+from studio.pipeline.request import AUTO, EngineOptions, RequestControl, VoicePrompt, VoiceReference
 from studio.text.segmentation import Sentence, prepare_text
 from studio.voices.features import prompt_mel
-from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
 _Network = TypeVar("_Network")

@@ -23,7 +23,6 @@ from studio.model.options import Quality
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, Vocoder
 from studio.model.torch_device import cuda_stream, synchronize, used_memory_bytes
 from studio.pipeline.comparison import MeasuredSpeech
-from studio.pipeline.control import RequestControl
 from studio.pipeline.decodings import Decoding, Decodings
 from studio.pipeline.enrolment import build_prompt, source_tokens
 from studio.pipeline.evidence import EvidenceReader
@@ -35,9 +34,11 @@ from studio.pipeline.request import (
     EngineDescription,
     FlowQuality,
     Mode,
+    RequestControl,
     SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,
+    VoicePrompt,
     VoiceReference,
     VoiceSummary,
 )
@@ -56,7 +57,6 @@ from studio.pipeline.warm_up import warm_ups
 from studio.text.arriving import ArrivingText
 from studio.text.segmentation import ArrivingSentence, Pause, Sentence, prepare_text
 from studio.voices.clip_check import require_sound
-from studio.voices.prompt import VoicePrompt
 
 # The bundled voices with which the qualities of the flow are measured. One voice is up to a fifth from their mean.
 _MEASURED_CLIPS = ("Ada.wav", "Miles.wav", "Linda.wav")

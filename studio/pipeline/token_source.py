@@ -21,10 +21,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits
-from studio.pipeline.request import LengthVerdict
+from studio.pipeline.request import LengthVerdict, RequestControl
 
 # A number of tokens that no sentence reaches.
 UNLIMITED = 1 << 30

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from studio.errors import NoSpeechMade
 from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
 from studio.model.torch_device import TimeMark, mark_time
-from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import ChunkSchedule, CostModel, FlowChunk
 from studio.pipeline.prompt_cache import VoiceState
+from studio.pipeline.request import RequestControl
 from studio.pipeline.token_source import UNLIMITED, ArrivingFeed, TokenSource
 
 # Interval of checks for cancellation while waiting for a memory slot.

@@ -45,9 +45,9 @@ from studio.remote.resumable_request import Interrupted
 from studio.remote.triton_wire import REFERENCE_RATE
 from studio.remote.voice_files import clip_sha256
 from studio.system.installation import how_to_add
-from studio.text.prompt_form import PromptForm
 from studio.text.segmentation import Pause, Sentence, prepare_text
 from studio.text.spoken import shown, spoken_transcript
+from studio.text.tokenizer import PromptForm
 from studio.voices.clip_check import MAX_SECONDS, check_prompt_clip
 from studio.worker.normalization import ApproximateTokenizer
 

@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from studio.errors import DiskFull, StudioError, WorkerDied
-from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
     AudioChunk,
+    Cancelled,
     ConversionRequest,
     EngineDescription,
     SynthesisReport,

@@ -10,7 +10,7 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from studio.errors import ServiceStopping
-from studio.pipeline.control import Cancelled
+from studio.pipeline.request import Cancelled
 from studio.remote import wire
 from studio.serve.responses import BrokenOff, as_studio_error, wait_for_disconnect
 from studio.worker import protocol

@@ -14,8 +14,7 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from studio.errors import InternalError, StudioError, TooManyRequests
-from studio.pipeline.control import Cancelled
-from studio.pipeline.request import SynthesisReport
+from studio.pipeline.request import Cancelled, SynthesisReport
 from studio.serve.backend import ServedSpeech
 from studio.serve.encoders import FORMATS, PCM_TYPE, StreamEncoder, new_encoder
 from studio.serve.errors import error_body, error_response

@@ -26,9 +26,9 @@ from studio.text.language import (
     parse_language,
 )
 from studio.text.normalize import normalize
-from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.split import PHONE, Layout, cut_points
 from studio.text.tags import TagSet
+from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 
 # Units whose sound is unknown: pronunciation tokens.
 UNKNOWN = ""

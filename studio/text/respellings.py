@@ -157,12 +157,6 @@ def fold_to_ascii(text: str) -> str:
     return _LATIN.sub(lambda match: _ACCENTS.sub("", unicodedata.normalize("NFD", match.group())), text)
 
 
-def find_words(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each word in ``text`` that can be respelled."""
-    for match in _WORD.finditer(text):
-        yield match.span()
-
-
 def _damaged(path: Path) -> DamagedModelFile:
     return DamagedModelFile(
         "{file} in {folder} is damaged.",

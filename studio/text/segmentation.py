@@ -21,7 +21,6 @@ from studio.errors import NothingToSpeak, TextTooLong
 from studio.text.arriving import ArrivingText, Fragment
 from studio.text.cleaning import clean
 from studio.text.language import Language, detect_language, language_of_emoji, language_of_line, parse_language
-from studio.text.prompt_form import PromptForm
 from studio.text.rules import Step
 from studio.text.split import (
     MAX_PENDING_CHARACTERS,
@@ -36,6 +35,7 @@ from studio.text.split import (
 )
 from studio.text.spoken import Encoder, Spoken, finish, fold, join, length, shown, speak, text_tokens, trim
 from studio.text.tags import COSYVOICE3_TAGS, MarkKind, TagSet
+from studio.text.tokenizer import PromptForm
 
 MAX_CHARACTERS = 1_000_000
 _BRACKETS = (("[", "]"), ("(", ")"), ("<", ">"), ("{", "}"))

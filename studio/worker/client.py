@@ -21,8 +21,8 @@ from typing import Self, TypeVar
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import WorkerDied, from_record
 from studio.messages import Message, message
-from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
+    Cancelled,
     ConversionRequest,
     EngineDescription,
     EngineOptions,

@@ -19,8 +19,7 @@ import psutil
 
 from studio.errors import StudioError, WorkerDied, from_record
 from studio.messages import message
-from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest
+from studio.pipeline.request import Cancelled, EngineOptions, RequestControl, SynthesisReport, SynthesisRequest
 from studio.text.arriving import ArrivingText
 from studio.worker import protocol
 from studio.worker.process import Worker, WorkerProcess

@@ -30,12 +30,13 @@ from studio.messages import message
 from studio.model.checkpoint import open_checkpoint
 from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import used_memory_bytes
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.loading import compare_precisions
 from studio.pipeline.request import (
+    Cancelled,
     ConversionRequest,
     EngineDescription,
     EngineOptions,
+    RequestControl,
     SynthesisRequest,
     VoiceReference,
     VoiceSummary,

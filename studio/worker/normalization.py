@@ -10,9 +10,9 @@ from studio.model.generations import detect_generation
 from studio.text.changes import TextChange, find_changes
 from studio.text.cleaning import clean
 from studio.text.language import language_of_emoji
-from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.respellings import RESPELLINGS_FILE, fold_to_ascii
 from studio.text.segmentation import Pause, Sentence, prepare_text
+from studio.text.tokenizer import COSYVOICE3_TEXT
 
 # Accurate enough to split sentences at the same places as the model's tokenizer.
 _LETTERS_PER_TOKEN = 4

@@ -13,9 +13,8 @@ from studio.engines.machine import empty_cache
 from studio.engines.manager import EngineManager, OpenedStage
 from studio.engines.stage import Stage
 from studio.model.torch_device import cuda_stream
-from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import StageOverrides, load_synthesizer
-from studio.pipeline.request import AUTO, EngineOptions
+from studio.pipeline.request import AUTO, EngineOptions, RequestControl
 from studio.pipeline.synthesizer import Synthesizer
 from studio.pipeline.warm_up import RecordingStage
 

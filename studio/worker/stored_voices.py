@@ -20,9 +20,9 @@ from studio.messages import Message, message
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
+from studio.pipeline.request import VoicePrompt, speaker_prompt
 from studio.storage.atomic_file import atomic_write
 from studio.storage.disk import require_regular_file
-from studio.voices.prompt import VoicePrompt, speaker_prompt
 from studio.worker.protocol import StoredVoice
 
 _END_OF_PROMPT = "<|endofprompt|>"

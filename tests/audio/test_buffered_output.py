@@ -15,9 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.audio import buffered_output, portaudio
-from studio.audio.buffered_output import BufferedOutput, SampleRing
-from studio.audio.output_device import FillCallback, LatencyPolicy, OutputStream, PortAudioOutputs
+from studio.audio import output_device, portaudio
+from studio.audio.output_device import (
+    BufferedOutput,
+    FillCallback,
+    LatencyPolicy,
+    OutputStream,
+    PortAudioOutputs,
+    SampleRing,
+)
 from studio.errors import NoAudioDevice
 
 RATE = 24_000
@@ -243,7 +249,7 @@ def test_underruns_at_the_largest_buffer_raise() -> None:
 
 
 def test_a_device_that_plays_far_too_slowly_raises(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffered_output, "_MIN_DRAIN_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(output_device, "_MIN_DRAIN_TIMEOUT_SECONDS", 0.2)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
     card.keep_asking(1)
@@ -268,7 +274,7 @@ def test_stop_is_immediate_with_a_short_fade(card: SoundCard) -> None:
     card.ask(480)
     stopping = threading.Thread(target=player.stop)
     stopping.start()
-    while player._state is buffered_output._State.PLAYING:
+    while player._state is output_device._State.PLAYING:
         time.sleep(0.001)
     faded = card.ask(480)
     assert np.array_equal(faded[:240], np.linspace(1.0, 0.0, 240, dtype=np.float32))
@@ -292,7 +298,7 @@ def test_stop_does_not_wait_for_a_device_that_hangs(card: SoundCard) -> None:
 
 
 def test_play_blocks_while_the_buffer_is_full_until_stop(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffered_output, "_CAPACITY_SECONDS", 0.1)
+    monkeypatch.setattr(output_device, "_CAPACITY_SECONDS", 0.1)
     player = BufferedOutput(RATE, open_output=card.open)
     playing = threading.Thread(target=player.play, args=(sound(10_000),))
     playing.start()
@@ -310,7 +316,7 @@ def test_play_blocks_while_the_buffer_is_full_until_stop(card: SoundCard, monkey
 
 
 def test_audio_longer_than_the_buffer_plays_completely(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffered_output, "_CAPACITY_SECONDS", 0.1)
+    monkeypatch.setattr(output_device, "_CAPACITY_SECONDS", 0.1)
     player = BufferedOutput(RATE, open_output=card.open)
     card.keep_asking(1000)
     player.play(sound(20_000))
@@ -349,7 +355,7 @@ def test_a_disconnected_device_raises(card: SoundCard) -> None:
 
 
 def test_a_device_that_stops_requesting_samples_raises(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffered_output, "_TICK_SECONDS", 0.001)
+    monkeypatch.setattr(output_device, "_TICK_SECONDS", 0.001)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
     with pytest.raises(NoAudioDevice, match="does not respond"):

@@ -13,8 +13,7 @@ from sound_card import CardOutputs, DefaultOnlyOutputs, NoOutputs, SoundCard
 from waiting import wait_until
 
 from studio.audio.output_device import FillCallback, OutputStream
-from studio.audio.player import PlaybackEnd, Player
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import PlaybackEnd, Player, StreamingAudio
 from studio.errors import NoAudioDevice, StudioError
 
 RATE = 24_000

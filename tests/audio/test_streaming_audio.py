@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 
 
 @given(sizes=st.lists(st.integers(0, 50), max_size=12), start=st.integers(0, 400), length=st.integers(0, 400))

@@ -31,7 +31,7 @@ PLAY = """
 import sys, time
 from functools import partial
 import numpy as np
-from studio.audio.buffered_output import BufferedOutput
+from studio.audio.output_device import BufferedOutput
 from studio.audio.output_device import PortAudioOutputs
 from studio.errors import NoAudioDevice
 

@@ -31,8 +31,7 @@ from local_replicas import VOICE
 
 from studio.export.speech_source import ExportItem
 from studio.export.worker_source import WorkerSource
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import SynthesisRequest
+from studio.pipeline.request import RequestControl, SynthesisRequest
 from studio.remote.address import ServerAddress
 from studio.remote.remote_worker import RemoteWorker
 from studio.worker.client import WorkerClient

@@ -25,7 +25,7 @@ from studio.export.provenance import Provenance
 from studio.export.speech_source import SpeechSource
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Journal, Origin
-from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import Cancelled, RequestControl
 
 NAMES = [
     "001 Anna The harbour was quiet.wav",

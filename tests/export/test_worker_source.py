@@ -17,8 +17,14 @@ from thread_worker import ThreadWorker
 from studio.audio.waveform import Waveform
 from studio.errors import NothingToSpeak, OutOfMemory, StudioError, WorkerDied
 from studio.export.worker_source import WorkerSource
-from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import (
+    AudioChunk,
+    Cancelled,
+    EngineOptions,
+    RequestControl,
+    SynthesisRequest,
+    VoiceReference,
+)
 from studio.worker.client import WorkerClient
 
 pytestmark = pytest.mark.timeout(60)

@@ -10,9 +10,8 @@ import numpy as np
 from studio import paths
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest
-from studio.pipeline.control import RequestControl
 from studio.pipeline.evidence import EvidenceReader, Generation, UtteredSentence
-from studio.pipeline.request import SentenceEvidence, SynthesisRequest, VoiceReference
+from studio.pipeline.request import RequestControl, SentenceEvidence, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 from studio.take_checks.requests import CheckRequest
 from studio.text.segmentation import Sentence, prepare_text

@@ -19,7 +19,6 @@ from studio.audio.files import read_audio
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import ModelNotFound, NothingToSpeak
 from studio.model.options import Quality
-from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -29,6 +28,7 @@ from studio.pipeline.request import (
     LengthFinding,
     LengthVerdict,
     Mode,
+    RequestControl,
     SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.request import EngineOptions, RequestControl
 from studio.worker.model_host import ModelHost, open_accelerated
 
 ENGINE = "float32_model:open_in_float32"  # for ``WorkerProcess``

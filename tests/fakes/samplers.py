@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from studio.model.options import SamplingOptions
-from studio.model.speech_lm.sampling import NEVER, allowed_scores, is_repeated, nucleus
+from studio.model.speech_lm.torch_lm import NEVER, allowed_scores, is_repeated, nucleus
 
 
 class OfficialRASampler:

@@ -16,8 +16,7 @@ from studio.model.speech_lm.interleave import generate_from_pieces
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 from studio.text.pinyin import syllable_tokens
-from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
 from training.corpus.store import Corpus
 from training.corpus.tokens import NUM_TOKENS, Register
 from training.shipping.respellings import VOCABULARY_FOLDER, write_respellings

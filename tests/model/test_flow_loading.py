@@ -29,8 +29,7 @@ from studio.model import cpu_products
 from studio.model.config import Precision
 from studio.model.cpu_products import OneDnnConvolution, OneDnnLinear, linear, multiplies_in, speedup
 from studio.model.flow import CachedFlowDecoder
-from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.caches import CacheKind, attend_segments
+from studio.model.flow.caches import CacheKind, FlowCaches, attend_segments
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()

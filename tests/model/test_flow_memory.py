@@ -22,11 +22,11 @@ from flow_cases import (
 
 from studio.model.config import UNetConfig
 from studio.model.flow import CachedFlowDecoder
-from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import (
     CacheBudget,
     CacheKind,
     CacheLayout,
+    FlowCaches,
     StageCache,
     default_budget_bytes,
     max_concurrent_streams,

@@ -15,7 +15,7 @@ from speech_lm_cases import read_golden
 from studio.errors import ModelOverflow
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
-from studio.model.speech_lm.sampling import nucleus
+from studio.model.speech_lm.torch_lm import nucleus
 
 HISTORIES = ([], [0], [0, 1, 2], [5] * 10, [0, *range(30, 40)])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from studio.model.speech_lm import filter_silent_tokens
+from studio.pipeline.evidence import filter_silent_tokens
 
 
 @pytest.mark.reference

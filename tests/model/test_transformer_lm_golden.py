@@ -19,8 +19,7 @@ from studio.model.config import TransformerLMConfig
 from studio.model.speech_lm import TransformerSpeechLM, load_speech_lm, open_network
 from studio.model.speech_lm.transformer_network import TransformerLMNetwork
 from studio.model.stages import SpeechTokenRequest
-from studio.text.prompt_form import COSYVOICE1_TEXT
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE1_TEXT, TextTokenizer
 
 pytestmark = pytest.mark.reference
 FAMILY = "cosyvoice1"

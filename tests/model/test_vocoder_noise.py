@@ -13,7 +13,7 @@ from table_noise import TableNoise
 from studio.model.config import FlowSizesForNoise, VocoderConfig, VocoderKind
 from studio.model.generations import COSYVOICE3
 from studio.model.official_yaml import Document
-from studio.model.vocoder.source import NormalNoise, UniformTable
+from studio.model.vocoder.network import NormalNoise, UniformTable
 
 RELEASED = VocoderConfig(kind=VocoderKind.CAUSAL, sample_rate=24_000, base_channels=512, f0_channels=512)
 

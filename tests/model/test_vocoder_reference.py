@@ -23,8 +23,7 @@ from studio.model.official_yaml import Document
 from studio.model.stages import SourceNoise
 from studio.model.vocoder import HiFTVocoder, load_vocoder
 from studio.model.vocoder.layers import History
-from studio.model.vocoder.network import CausalHiFT, HiFT
-from studio.model.vocoder.source import cumulative_phase
+from studio.model.vocoder.network import CausalHiFT, HiFT, cumulative_phase
 
 pytestmark = pytest.mark.reference
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_vocoders import random_mel, small_vocoder, stream_all
 
 from studio.model.config import VocoderKind
-from studio.model.vocoder.source import cumulative_phase, source_phase
+from studio.model.vocoder.network import cumulative_phase, source_phase
 
 NUM_FRAMES = 90
 HELD_BACK_FRAMES = 20

@@ -16,7 +16,7 @@ from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import SourceNoise
 from studio.model.vocoder import HiFTVocoder, load_vocoder
-from studio.model.vocoder.source import cumulative_phase, shifted
+from studio.model.vocoder.network import cumulative_phase, shifted
 
 pytestmark = pytest.mark.reference
 

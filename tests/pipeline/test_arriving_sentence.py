@@ -11,9 +11,16 @@ import noise_models
 import numpy as np
 import pytest
 
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.loading import load_synthesizer
-from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import (
+    AudioChunk,
+    Cancelled,
+    EngineOptions,
+    RequestControl,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+)
 from studio.pipeline.synthesizer import Synthesizer
 from studio.text.arriving import ArrivingText, Fragment
 

@@ -12,10 +12,16 @@ import numpy as np
 import pytest
 
 from studio.model.stages import SpeechTokenRequest, TokenSampler
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits
-from studio.pipeline.request import LengthVerdict, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import (
+    Cancelled,
+    LengthVerdict,
+    RequestControl,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+)
 from studio.pipeline.synthesizer import Synthesizer
 from studio.pipeline.token_source import (
     UNLIMITED,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import Cancelled, RequestControl
 
 
 def test_cancellation_calls_each_callback_once() -> None:

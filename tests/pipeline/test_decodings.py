@@ -20,16 +20,17 @@ from studio.model.options import Quality
 from studio.model.stages import FlowDecoder, FlowPrompt, Vocoder
 from studio.pipeline import comparison, decodings
 from studio.pipeline.comparison import MeasuredSpeech
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.decodings import Decoding, Decodings
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PromptCache
 from studio.pipeline.request import (
+    Cancelled,
     ConversionRequest,
     EngineOptions,
     FlowQuality,
     KnownTokens,
+    RequestControl,
     SynthesisReport,
     SynthesisRequest,
     VoiceReference,

@@ -8,9 +8,8 @@ import noise_models
 import numpy as np
 import pytest
 
-from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
-from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import ConversionRequest, EngineOptions, RequestControl, SynthesisRequest, VoiceReference
 from studio.pipeline.stage_opener import StageOpener
 from studio.pipeline.synthesizer import Chunks, Synthesizer
 

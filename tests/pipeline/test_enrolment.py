@@ -37,8 +37,7 @@ from studio.pipeline.pacing import (
     earliest_gapless_start,
     first_chunk_blocks,
 )
-from studio.pipeline.request import VoiceReference
-from studio.voices.prompt import VoicePrompt
+from studio.pipeline.request import VoicePrompt, VoiceReference
 
 FLOW = FlowConfig(
     num_speech_tokens=6561,

@@ -13,10 +13,10 @@ import pytest
 from studio import paths
 from studio.model.speech_lm import TorchSpeechLM
 from studio.pipeline import alignment
-from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import (
     EngineOptions,
+    RequestControl,
     SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,

@@ -18,11 +18,9 @@ from studio.errors import VoiceOfAnotherModel
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.generations import COSYVOICE1, COSYVOICE3
 from studio.pipeline.enrolment import Frontend, build_prompt, compute_features, feature_arrays, read_features
-from studio.pipeline.request import VoiceReference
-from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE2_TEXT, LanguageTags
-from studio.text.tokenizer import TextTokenizer
+from studio.pipeline.request import VoiceReference, speaker_prompt
+from studio.text.tokenizer import COSYVOICE1_TEXT, COSYVOICE2_TEXT, LanguageTags, TextTokenizer
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
-from studio.voices.prompt import speaker_prompt
 
 FAMILY = "cosyvoice1"
 CLIPS = ("prompt_a", "prompt_b")

@@ -24,16 +24,15 @@ from table_noise import TableNoise
 
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
-from studio.model.speech_lm import filter_silent_tokens
 from studio.model.stages import FlowPrompt, SourceNoise, SpeechTokenRequest
-from studio.pipeline.control import RequestControl
+from studio.pipeline.evidence import filter_silent_tokens
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PreparedVoice
+from studio.pipeline.request import RequestControl, VoicePrompt
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens
 from studio.pipeline.utterance import DecoderStages
 from studio.text.segmentation import Sentence, prepare_text
-from studio.voices.prompt import VoicePrompt
 
 pytestmark = pytest.mark.reference
 

@@ -22,13 +22,12 @@ from studio.model.generations import GENERATIONS
 from studio.model.official_yaml import Document
 from studio.model.stages import FlowPrompt
 from studio.model.vocoder import load_vocoder
-from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PreparedVoice
+from studio.pipeline.request import RequestControl, VoicePrompt
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens
 from studio.pipeline.utterance import DecoderStages
-from studio.voices.prompt import VoicePrompt
 
 pytestmark = pytest.mark.reference
 

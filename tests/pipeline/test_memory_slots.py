@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.pacing import CostModel
-from studio.pipeline.request import ConversionRequest, SynthesisRequest, VoiceReference
+from studio.pipeline.request import Cancelled, ConversionRequest, RequestControl, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 
 

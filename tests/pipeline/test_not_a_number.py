@@ -13,9 +13,8 @@ import torch
 
 from studio.errors import ModelOverflow
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
-from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
-from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import EngineOptions, RequestControl, SynthesisRequest, VoiceReference
 
 
 class Overflowing:

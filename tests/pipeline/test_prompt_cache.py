@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 import torch
 
+from studio.errors import UnreadableClip
 from studio.model.generations import COSYVOICE3
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.pipeline import prompt_cache
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.prompt_cache import BackgroundWriter, PreparedVoice, PromptCache, prompt_key
-from studio.pipeline.request import VoiceReference
+from studio.pipeline.request import Cancelled, RequestControl, VoicePrompt, VoiceReference
 from studio.storage.atomic_file import new_part
-from studio.voices.prompt import VoicePrompt
 
 STATE_VALUES = 1000
 
@@ -411,6 +410,27 @@ def test_the_key_depends_on_clip_and_front_end_but_not_on_the_transcript(tmp_pat
     assert key != prompt_key(VoiceReference(clip), "another front end")
     clip.write_bytes(b"two")
     assert key != prompt_key(VoiceReference(clip), "front")
+
+
+def test_a_clip_is_read_again_only_if_its_file_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, read = tmp_path / "clip.wav", list[Path]()
+    require = prompt_cache.require_regular_file
+    monkeypatch.setattr(prompt_cache, "require_regular_file", lambda path: (read.append(path), require(path))[1])
+    clip.write_bytes(b"one")
+    prompt_key(VoiceReference(clip), "front")
+    prompt_key(VoiceReference(clip), "front")
+    assert len(read) == 2  # it may be written again without a new time
+    os.utime(clip, (1, 1))
+    read.clear()
+    keys = [prompt_key(VoiceReference(clip), "front") for _ in range(3)]
+    assert len(set(keys)) == len(read) == 1
+    clip.with_name("new.wav").write_bytes(b"two")
+    clip.with_name("new.wav").replace(clip)
+    os.utime(clip, (1, 1))
+    assert prompt_key(VoiceReference(clip), "front") != keys[0]
+    clip.unlink()
+    with pytest.raises(UnreadableClip):
+        prompt_key(VoiceReference(clip), "front")
 
 
 @pytest.mark.timeout(60)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from studio.audio.waveform import Waveform
 from studio.pipeline import speech_stream as speech_module
-from studio.pipeline.control import RequestControl
+from studio.pipeline.request import RequestControl
 from studio.pipeline.silence import LeadingSilence, split_at_silence, without_leading_silence
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens

@@ -21,12 +21,10 @@ from studio.model.device_kind import DeviceKind, DeviceTraits
 from studio.model.speech_lm import CachedSpeechLM, QualityReport, SpeechLMNetwork, TorchSpeechLM
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechTokenRequest, Vocoder
 from studio.pipeline import comparison, stage_opener
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.enrolment import Frontend
 from studio.pipeline.loading import compare_precisions, load_synthesizer
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.request import Cancelled, EngineOptions, RequestControl, VoicePrompt
 from studio.pipeline.stage_opener import Opened, StageOpener
-from studio.voices.prompt import VoicePrompt
 
 GOOD = QualityReport(128, 0.005, 1e-4, 0.98, 2e-3)
 

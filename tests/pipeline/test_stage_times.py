@@ -10,9 +10,9 @@ import torch
 
 from studio.model import torch_device
 from studio.model.stages import SourceNoise
-from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import ChunkSchedule
 from studio.pipeline.prompt_cache import VoiceState
+from studio.pipeline.request import RequestControl
 from studio.pipeline.token_source import FixedTokens
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 

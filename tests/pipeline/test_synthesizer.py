@@ -26,13 +26,14 @@ from studio.errors import (
     UnusableSetting,
 )
 from studio.model.stages import FlowPromptState, FlowStream, SpeechTokenRequest, TokenSampler
-from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import (
     AudioChunk,
+    Cancelled,
     ConversionRequest,
     EngineOptions,
     Mode,
+    RequestControl,
     SynthesisReport,
     SynthesisRequest,
     VoiceReference,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import Cancelled, RequestControl
 from studio.pipeline.token_source import AsyncTokenSource, SyncTokenSource, TokenSource
 
 MakeFeed = Callable[[Iterator[int], RequestControl], TokenSource]

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.pacing import FlowChunk, flow_work
-from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import AudioChunk, EngineOptions, RequestControl, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 
 OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=1)

@@ -13,9 +13,9 @@ import torch
 from studio.model import torch_device
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
 from studio.pipeline import speech_stream, token_source
-from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import ChunkSchedule, CostModel, FlowChunk, flow_work
 from studio.pipeline.prompt_cache import VoiceState
+from studio.pipeline.request import RequestControl
 from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens, SyncTokenSource
 from studio.pipeline.utterance import DecoderStages

@@ -21,8 +21,8 @@ from studio.project.dictionary import (
 from studio.project.lines import Line
 from studio.project.phones import phone_tokens
 from studio.project.requests import GENERATIONS_WITH_PHONES, request_text
-from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.tags import PHONES, MarkKind, find_marks
+from studio.text.tokenizer import COSYVOICE3_TEXT
 
 
 def dictionary(*entries: DictionaryEntry) -> PronunciationDictionary:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm, TextTokenizer
 
 FORMS = {"cosyvoice2": COSYVOICE2_TEXT, "cosyvoice3": COSYVOICE3_TEXT}
 

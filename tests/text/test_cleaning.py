@@ -7,9 +7,9 @@ import pytest
 from studio.text.cleaning import clean
 from studio.text.language import Language
 from studio.text.normalize import normalize
-from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.segmentation import Pause, Sentence, prepare_text
 from studio.text.tags import TagSet
+from studio.text.tokenizer import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.worker.normalization import ApproximateTokenizer
 
 CLEANED = {

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.split import IncrementalSplitter
+from studio.text.tokenizer import COSYVOICE3_TEXT
 from studio.worker.normalization import ApproximateTokenizer
 
 

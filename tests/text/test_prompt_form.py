@@ -9,11 +9,10 @@ import pytest
 from official_faults import is_damaged, without_stray_backslashes
 from safetensors.numpy import load_file
 
-from studio.text.prompt_form import PromptForm
 from studio.text.segmentation import Sentence, prepare_text
 from studio.text.spoken import spoken_transcript
 from studio.text.tags import END_OF_PROMPT, TagSupport
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import PromptForm, TextTokenizer
 
 PREAMBLE = "You are a helpful assistant."
 

@@ -9,10 +9,9 @@ import pytest
 
 from studio import paths
 from studio.errors import DamagedModelFile
-from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.respellings import RESPELLINGS_FILE, Respellings, find_words
+from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.text.spoken import Part, text_tokens
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
 
 RESPELLINGS = Respellings({"hello": "HXLO", "don't": "DONT", "a": "X"})
 
@@ -28,11 +27,6 @@ def test_unlisted_words_are_lowercased() -> None:
 def test_abbreviations_are_read_by_the_names_of_their_letters() -> None:
     respellings = Respellings({"b.": "BE", "c.": "SE", "a": "X"})
     assert respellings.respelled("BBC, bbc, BXC") == "BEBESE, bbc, bxc"
-
-
-def test_words_of_returns_the_range_of_each_word() -> None:
-    text = "Well, don't – a 2nd time"
-    assert [text[begin:end] for begin, end in find_words(text)] == ["Well", "don't", "a", "nd", "time"]
 
 
 def test_comments_and_blank_lines_are_skipped(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import pytest
 from official_faults import is_damaged, is_unspeakable, without_stray_backslashes
 
 from studio.errors import NothingToSpeak, StyleNotSupported, TextTooLong
-from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, TextPart, prepare_text
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm, TextTokenizer
 
 # Texts that the official program damages, with the correct result. Each comment describes the defect.
 REPAIRED = {

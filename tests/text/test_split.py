@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from studio.text.language import Language
-from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.split import Layout, blocks, cut_points, is_wrapped, sentence_ends, split_near_middle
+from studio.text.tokenizer import COSYVOICE3_TEXT
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 

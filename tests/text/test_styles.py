@@ -10,8 +10,8 @@ import pytest
 
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
-from studio.text.prompt_form import COSYVOICE1_TEXT, PromptForm
 from studio.text.styles import load_styles
+from studio.text.tokenizer import COSYVOICE1_TEXT, PromptForm
 
 # The official list of Fun-CosyVoice3 (specification B7), byte for byte.
 OFFICIAL3 = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 from studio.text.tags import MarkKind, TagSet, TagSpan, find_marks, spans
+from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT
 
 
 def test_a_generation_without_tags_finds_none() -> None:

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.errors import NothingToSpeak, StyleNotSupported
-from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE3_TEXT, PromptForm
 from studio.text.segmentation import Pause, Sentence, prepare_text
 from studio.text.split import IncrementalSplitter
 from studio.text.tags import find_marks
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE1_TEXT, COSYVOICE3_TEXT, PromptForm, TextTokenizer
 
 LANGUAGES = ["<|zh|>", "<|ja|>", "<|jp|>", "<|yue|>"]
 TAGS = ["[breath]", "[laughter]", "<strong>", "</strong>", "[j][ǐ]", "[W][AY1][N][D]"]

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from studio.errors import DamagedModelFile, MissingModelFile
-from studio.text.prompt_form import COSYVOICE3_TEXT, PromptForm
 from studio.text.tags import COSYVOICE2_SPECIAL_TOKENS, COSYVOICE3_SPECIAL_TOKENS
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, PromptForm, TextTokenizer
 
 
 @pytest.mark.reference

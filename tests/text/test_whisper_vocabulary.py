@@ -13,9 +13,8 @@ import pytest
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile
 from studio.text import whisper_vocabulary
-from studio.text.prompt_form import COSYVOICE1_TEXT
 from studio.text.segmentation import Sentence, prepare_text
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE1_TEXT, TextTokenizer
 
 
 @pytest.fixture(scope="module")

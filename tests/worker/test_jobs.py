@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import EngineOptions, RequestControl, SynthesisRequest, VoiceReference
 from studio.worker import protocol
-from studio.worker.jobs import Job, JobQueue, WorkerThreadPool
+from studio.worker.server import Job, JobQueue, WorkerThreadPool
 
 pytestmark = pytest.mark.timeout(60)
 VOICE = VoiceReference(Path("anna.wav"))

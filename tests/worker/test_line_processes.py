@@ -16,8 +16,15 @@ from thread_worker import ThreadWorker
 from waiting import wait_until
 
 from studio.errors import ModelNotFound, StudioError, WorkerDied
-from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import (
+    AudioChunk,
+    Cancelled,
+    EngineOptions,
+    RequestControl,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+)
 from studio.worker import line_processes, protocol
 from studio.worker.line_processes import LineProcess, LineProcessPool
 from studio.worker.model_host import ModelHost, open_accelerated

@@ -26,8 +26,7 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.measurements import Timing, Verification
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import EngineOptions, RequestControl, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 from studio.worker import model_host
 from studio.worker.model_host import ModelHost

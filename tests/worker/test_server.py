@@ -18,8 +18,7 @@ from thread_worker import ThreadWorker
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Device
 from studio.model.device_kind import DeviceKind
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import ConversionRequest, EngineOptions, SynthesisRequest, VoiceReference
+from studio.pipeline.request import ConversionRequest, EngineOptions, RequestControl, SynthesisRequest, VoiceReference
 from studio.worker import protocol, server
 from studio.worker.protocol import Command, Event
 from studio.worker.server import Server

@@ -20,12 +20,11 @@ from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.model.torch_device import cuda_stream
-from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import ChunkSchedule, CostModel
 from studio.pipeline.prompt_cache import PreparedVoice
+from studio.pipeline.request import RequestControl, VoicePrompt
 from studio.pipeline.token_source import AsyncTokenSource, SyncTokenSource
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
-from studio.voices.prompt import VoicePrompt
 
 Answer = dict[str, Any]
 _END_OF_INSTRUCTION = "<|endofprompt|>"

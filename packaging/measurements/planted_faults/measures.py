@@ -17,9 +17,8 @@ from measurements.planted_faults.takes import KINDS, MeasuredTake, TakeMaker
 from measurements.planted_faults.truth import aligned_words
 from studio.audio.waveform import Waveform
 from studio.pipeline.alignment import AlignmentReader
-from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import source_tokens
-from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import RequestControl, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.take_checks.policy import DEFAULT_RETRIES, find_best
 from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import CheckRequest

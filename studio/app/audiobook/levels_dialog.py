@@ -31,7 +31,7 @@ from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
 from studio.export.level_check import CheckedAudio, can_fix, check_file, fix_file
 from studio.export.standards import STANDARDS, AudioStandard, Criterion
-from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import Cancelled, RequestControl
 
 _SIZE = (960, 480)
 _SOUND_FILES = "(*.wav *.flac *.mp3 *.ogg *.opus *.m4b *.m4a)"

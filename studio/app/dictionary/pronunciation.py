@@ -11,7 +11,7 @@ from studio.app.background import run_in_thread
 from studio.app.dictionary.dialog import DictionaryDialog
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.errors import StudioError, VoiceNotFound
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import Line, new_id

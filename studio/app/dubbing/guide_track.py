@@ -14,8 +14,8 @@ from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.widgets.peaks import Peaks
 from studio.audio.files import read_audio
+from studio.audio.player import StreamingAudio
 from studio.audio.resampling import Samples
-from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.project.project import Project

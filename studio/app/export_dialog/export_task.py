@@ -21,7 +21,7 @@ from studio.export.exporter import Exporter, ExportResult
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.project_lines import TakeSource, check_in_project, fresh_take
-from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import Cancelled, RequestControl
 from studio.project.lines import Line
 from studio.project.takes import Take
 

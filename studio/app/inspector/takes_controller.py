@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.audio.edits import AudioEdits
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.errors import StudioError
 from studio.project.changes import Change, ChooseTake, CompositeChange, EditTakes, RemoveTakes, RestoreTakes
 from studio.project.lines import Line

@@ -8,7 +8,7 @@ import numpy as np
 
 from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
-from studio.audio.streaming_audio import Samples, StreamingAudio
+from studio.audio.player import Samples, StreamingAudio
 from studio.pipeline.request import SynthesisRequest, VoiceReference
 from studio.worker.request_handle import Callbacks
 

@@ -15,8 +15,7 @@ from studio.app.error_text import error_message
 from studio.app.notifications import NotificationBar
 from studio.audio.edits import AudioEdits
 from studio.audio.output_device import AudioOutputs, LatencyPolicy
-from studio.audio.player import PlaybackEnd, Player
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import PlaybackEnd, Player, StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.pipeline.request import NetworkFigures

@@ -12,7 +12,7 @@ from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import TakeSynthesis
 from studio.audio.output_device import AudioOutputs
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.project.takes import Take
 from studio.settings import OUTPUT_DEVICE

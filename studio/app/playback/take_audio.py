@@ -12,7 +12,7 @@ from studio.app.background import run_in_thread
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.edits import AudioEdits
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.project.project import Project
 
 Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]

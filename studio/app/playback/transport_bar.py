@@ -20,7 +20,7 @@ from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.waveform_painting import time_text
 from studio.app.widgets.waveform_view import WaveformView
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.take_checks.records import WordTime
 
 # Audio arrives in chunks of half a second or more.

@@ -16,7 +16,7 @@ from studio.app.playback.transport_bar import TransportBar
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.audio.edits import AudioEdits
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.project.text_places import TextPlaces
 from studio.take_checks.records import WordTime
 from studio.voices.voice import name_key

@@ -11,7 +11,7 @@ from studio.app.error_text import error_message
 from studio.app.models.model_text import size_text
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
-from studio.app.synthesis.language_check import HeldLines
+from studio.app.synthesis.commands import HeldLines
 from studio.app.translation import join_sentences
 from studio.catalog.known import KnownModel
 from studio.catalog.language_check import language_error, models_speaking

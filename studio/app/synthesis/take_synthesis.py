@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,

@@ -15,8 +15,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from studio.errors import InternalError, StudioError
-from studio.pipeline.control import Cancelled
-from studio.pipeline.request import VoiceReference, VoiceSummary
+from studio.pipeline.request import Cancelled, VoiceReference, VoiceSummary
 from studio.voices.library import Voice
 
 _log = logging.getLogger(__name__)

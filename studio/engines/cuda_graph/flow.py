@@ -16,8 +16,7 @@ from studio.engines.cuda_graph.solver_pool import BorrowedMemory, SolverPool
 from studio.engines.memory_plan import TYPICAL_LINE_SECONDS
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow import FlowOptions
-from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.caches import CacheBudget, CacheKind
+from studio.model.flow.caches import CacheBudget, CacheKind, FlowCaches
 from studio.model.flow.decoder import CachedFlowDecoder, PromptState, StreamingFlow
 from studio.model.flow.model import FlowModel, PromptTensors
 from studio.model.flow.network import EncoderContext, FlowNetwork

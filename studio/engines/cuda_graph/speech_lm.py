@@ -20,8 +20,7 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
 from studio.engines.cuda_graph.prefill import RecordedPrefill
 from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler, static_step
 from studio.engines.library_errors import is_out_of_memory
-from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
-from studio.model.speech_lm.torch_lm import CachedSpeechLM, TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, RepetitionAwareSampler, TorchSpeechLM, nan_error
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.

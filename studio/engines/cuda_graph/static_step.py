@@ -14,8 +14,7 @@ from studio.engines.device_sampling import draw_tokens
 from studio.model.config import QwenConfig
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm.decoder import KVCache
-from studio.model.speech_lm.sampling import NEVER
-from studio.model.speech_lm.torch_lm import CachedSpeechLM, CacheT, TorchSpeechLM
+from studio.model.speech_lm.torch_lm import NEVER, CachedSpeechLM, CacheT, TorchSpeechLM
 from studio.model.speech_lm.transformer_decoder import RelativeCache
 from studio.model.speech_lm.transformer_lm import TransformerSpeechLM
 

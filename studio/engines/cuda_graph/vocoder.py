@@ -18,9 +18,8 @@ import torch
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder, shared_pool
 from studio.model.stages import SourceNoise, VocoderStream
 from studio.model.vocoder.layers import History, last_block_gain
-from studio.model.vocoder.network import CausalHiFT, synthesize_waveform
-from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
-from studio.model.vocoder.source import cumulative_phase
+from studio.model.vocoder.network import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
+from studio.model.vocoder.network import CausalHiFT, cumulative_phase, synthesize_waveform
 from studio.model.vocoder.vocoder import CausalStream, CausalVocoder
 
 # Sizes of last chunks in frames, padding included. Chunks of one, two and four seconds also occur earlier.

@@ -19,8 +19,7 @@ from studio.engines.cuda_graph.vocoder import GraphedVocoder
 from studio.model.config import VocoderKind
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.model.vocoder.layers import History, analyse, last_block_gain, same_padding
-from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT, synthesize_waveform
-from studio.model.vocoder.source import cumulative_phase
+from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT, cumulative_phase, synthesize_waveform
 from studio.model.vocoder.vocoder import F0_PAST_FRAMES, HiFTVocoder, NonCausalStream, NonCausalVocoder
 
 # Frames of a chunk with the frames around it: chunks of one, two and four seconds have 71, 121 and 221.

@@ -23,8 +23,7 @@ from torch import nn
 
 from studio.engines.onnx.graph import CachePort, FlowShapes, bias_name, clocks
 from studio.engines.onnx.tracing import TracedInput, trace
-from studio.model.flow.blocks import FlowLayouts
-from studio.model.flow.caches import CacheLayout
+from studio.model.flow.caches import CacheLayout, FlowLayouts
 from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.layers import CausalConvolution, Conditions, Context, Modulation, SelfAttention
 from studio.model.flow.model import FlowModel, cond_uncond

@@ -14,8 +14,7 @@ from torch import nn
 from studio.engines.onnx.graph import Graph, TailPort, VocoderShapes
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.vocoder.layers import History, analyse, causal_padding, same_padding
-from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, synthesize_waveform
-from studio.model.vocoder.source import source_phase
+from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, source_phase, synthesize_waveform
 from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVocoder
 
 _FRAMES = 3  # length of the traced example

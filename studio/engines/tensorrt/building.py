@@ -29,9 +29,6 @@ class SizeRange:
     usual: int
     most: int
 
-    def holds(self, size: int) -> bool:
-        return self.least <= size <= self.most
-
 
 # Keys are the names of the graph's dynamic dimensions.
 Profile = Mapping[str, SizeRange]

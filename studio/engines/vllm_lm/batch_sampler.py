@@ -20,7 +20,7 @@ import torch
 
 from studio.engines.device_sampling import draw_tokens
 from studio.model.options import SamplingOptions
-from studio.model.speech_lm.sampling import NEVER
+from studio.model.speech_lm.torch_lm import NEVER
 
 PLAN = "timbre_plan"  # key in ``SamplingParams.extra_args``
 

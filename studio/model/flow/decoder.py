@@ -14,13 +14,14 @@ import torch
 
 from studio.errors import OffGridCut
 from studio.model.config import FlowConfig, Precision
-from studio.model.flow.blocks import FlowCaches, FlowLayouts
 from studio.model.flow.caches import (
     USUAL_LINE_TOKENS,
     CacheBlock,
     CacheBudget,
     CacheKind,
     CacheLayout,
+    FlowCaches,
+    FlowLayouts,
     StageCache,
     default_budget_bytes,
     max_concurrent_streams,
@@ -319,7 +320,7 @@ class CachedFlowDecoder:
         return decoder
 
     def frames_of_tokens(self, num_tokens: int) -> int:
-        return self._model.config.frames_of_tokens(num_tokens)
+        return self._model.config.frames_per_token * num_tokens
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:

@@ -11,8 +11,7 @@ one graph of ONNX Runtime (``GraphDecoder``).
 from studio.model.speech_lm.loading import build_speech_lm, load_speech_lm, open_network
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.quality import QualityReport, compare_with_reference, random_request
-from studio.model.speech_lm.sampling import RepetitionAwareSampler, filter_silent_tokens, kept_by_silence_filter
-from studio.model.speech_lm.torch_lm import CachedSpeechLM, TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, RepetitionAwareSampler, TorchSpeechLM
 from studio.model.speech_lm.transformer_lm import TransformerSpeechLM
 from studio.model.speech_lm.transformer_network import TransformerLMNetwork
 
@@ -26,8 +25,6 @@ __all__ = [
     "TransformerSpeechLM",
     "build_speech_lm",
     "compare_with_reference",
-    "filter_silent_tokens",
-    "kept_by_silence_filter",
     "load_speech_lm",
     "open_network",
     "random_request",

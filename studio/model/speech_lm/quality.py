@@ -14,8 +14,7 @@ import torch
 
 from studio.model.config import AnySpeechLMConfig, Precision
 from studio.model.limits import LIMITS, MIN_TOP_AGREEMENT
-from studio.model.speech_lm.sampling import RepetitionAwareSampler
-from studio.model.speech_lm.torch_lm import CachedSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 

@@ -41,12 +41,14 @@ from torch.nn import functional as F
 from studio.model.config import Precision, VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise, VocoderStream
 from studio.model.vocoder.layers import History, ResidualBlock
-from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT
-from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
-from studio.model.vocoder.source import (
+from studio.model.vocoder.network import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
+from studio.model.vocoder.network import (
     CausalF0Predictor,
+    CausalHiFT,
     F0Predictor,
     HarmonicSource,
+    HiFT,
+    NonCausalHiFT,
     NormalNoise,
     UniformTable,
     cumulative_phase,

@@ -17,7 +17,7 @@ from studio import settings as declared
 from studio.app.documents import new_project
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.export_task import ExportState, ExportTask
-from studio.pipeline.control import RequestControl
+from studio.pipeline.request import RequestControl
 from studio.project.changes import EditLines, InsertLines
 from studio.project.lines import Line
 

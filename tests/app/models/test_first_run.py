@@ -19,7 +19,7 @@ from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
 from studio.app.models.model_preview import ModelPreview, compare, highest_hertz
 from studio.app.translation import use_language
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.catalog.installation import Installation
 from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models

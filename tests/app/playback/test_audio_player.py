@@ -13,8 +13,7 @@ from window_bench import Bench
 
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.widgets.waveform_painting import time_text
-from studio.audio.player import PlaybackEnd
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import PlaybackEnd, StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.settings import OUTPUT_DEVICE

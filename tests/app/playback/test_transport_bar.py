@@ -14,7 +14,7 @@ from window_bench import Bench, write_on
 
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.window import MainWindow
-from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.player import StreamingAudio
 from studio.project.changes import EditLines
 from studio.project.lines import Line, new_id
 from studio.take_checks.records import WordTime

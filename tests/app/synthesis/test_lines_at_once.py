@@ -20,8 +20,7 @@ from studio.app.export_dialog.export_task import ExportState
 from studio.app.export_dialog.opening import open_export_dialog
 from studio.app.synthesis.queue import JobState
 from studio.errors import WorkerDied
-from studio.pipeline.control import RequestControl
-from studio.pipeline.request import EngineOptions
+from studio.pipeline.request import EngineOptions, RequestControl
 from studio.project.changes import InsertLines, RemoveLines
 from studio.project.lines import Line, LineState, new_id
 from studio.settings import EXPORT_FOLDER

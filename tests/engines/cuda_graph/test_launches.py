@@ -17,8 +17,7 @@ from studio.engines.cuda_graph.vocoder import VocoderMemory
 from studio.engines.cuda_graph.window_vocoder import SIZES as WINDOWS
 from studio.engines.cuda_graph.window_vocoder import WindowMemory, graphed
 from studio.model.config import Precision
-from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.caches import CacheKind
+from studio.model.flow.caches import CacheKind, FlowCaches
 from studio.model.flow.network import EncoderContext
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from studio.text.language import Language
-from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.split import ParagraphEnd
 from studio.text.spoken import finish, shown, spoken_transcript
+from studio.text.tokenizer import COSYVOICE3_TEXT
 from training.corpus.acoustics import f0_of
 from training.corpus.effects import LEVEL_DBFS, active_level_dbfs, limited, whispered, with_effort
 from training.corpus.lines import Line, Recording

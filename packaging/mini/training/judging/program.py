@@ -9,9 +9,8 @@ import numpy as np
 import soundfile
 
 from studio.errors import NoSpeechMade
-from studio.pipeline.control import RequestControl
 from studio.pipeline.loading import load_synthesizer
-from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.pipeline.request import EngineOptions, RequestControl, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 

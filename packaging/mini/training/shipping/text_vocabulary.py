@@ -15,9 +15,8 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, tr
 
 from studio.text.letter_sounds import LETTER_SOUNDS_FILE
 from studio.text.pinyin import HAN
-from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
-from studio.text.tokenizer import WORD_PATTERN, TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, WORD_PATTERN, TextTokenizer
 
 NUM_MERGES = 1000
 # Longer tokens would be whole words, which are too rare in the corpus.

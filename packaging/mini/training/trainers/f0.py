@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from studio.model.vocoder.layers import History
-from studio.model.vocoder.source import CausalF0Predictor
+from studio.model.vocoder.network import CausalF0Predictor
 from training.corpus.store import Corpus
 from training.corpus.utterance import MEL_BINS, FloatArray
 from training.trainers.crops import CropReader, Crops, open_corpus, training_indices

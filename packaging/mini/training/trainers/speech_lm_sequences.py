@@ -23,8 +23,7 @@ import numpy.typing as npt
 import torch
 
 from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
-from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
 from training.corpus.styles import HEIGHT_STYLES
 from training.corpus.tokens import TokenScheme
 from training.corpus.utterance import IntArray

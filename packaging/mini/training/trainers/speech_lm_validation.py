@@ -13,8 +13,7 @@ import numpy as np
 from studio.model.speech_lm import RepetitionAwareSampler, SpeechLMNetwork, build_speech_lm
 from studio.model.speech_lm.interleave import generate_from_pieces
 from studio.model.stages import SpeechTokenRequest
-from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
 from training.corpus.tokens import Register, TokenTable
 from training.corpus.utterance import IntArray
 from training.shipping.instructions import Instruction

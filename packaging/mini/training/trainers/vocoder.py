@@ -16,8 +16,7 @@ import numpy as np
 import torch
 
 from studio.model.vocoder.layers import History, Snake
-from studio.model.vocoder.network import CausalHiFT
-from studio.model.vocoder.source import UniformTable
+from studio.model.vocoder.network import CausalHiFT, UniformTable
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
