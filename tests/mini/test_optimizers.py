@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import nn
 
 from training.trainers.optimizers import adam_and_muon
+
+
+@dataclass(frozen=True)
+class _Rates:
+    matrix_rate: float
+    adam_rate: float = 0.01
+    weight_decay: float = 0.1
 
 
 class _Reader(nn.Module):
@@ -17,9 +26,7 @@ class _Reader(nn.Module):
 
 def test_only_matrices_of_the_named_modules_take_orthogonal_steps() -> None:
     network = _Reader()
-    optimizers = adam_and_muon(
-        "reader", network, matrices_in="layers", adam_rate=0.01, matrix_rate=0.02, weight_decay=0.1
-    )
+    optimizers = adam_and_muon("reader", network, _Rates(matrix_rate=0.02), matrices_in="layers")
     assert list(optimizers) == ["reader", "matrices"]
     learned = {
         name: [id(weight) for group in optimizer.param_groups for weight in group["params"]]
@@ -31,9 +38,7 @@ def test_only_matrices_of_the_named_modules_take_orthogonal_steps() -> None:
 
 def test_a_rate_of_zero_leaves_everything_to_adam() -> None:
     network = _Reader()
-    optimizers = adam_and_muon(
-        "reader", network, matrices_in="layers", adam_rate=0.01, matrix_rate=0.0, weight_decay=0.1
-    )
+    optimizers = adam_and_muon("reader", network, _Rates(matrix_rate=0.0), matrices_in="layers")
     (adam,) = optimizers.values()
     assert isinstance(adam, torch.optim.AdamW)
     assert len(adam.param_groups[0]["params"]) == 3

@@ -92,14 +92,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     words = read_words(options.corpus)
     facts = {"width": settings.width, "num_blocks": settings.num_blocks}
     network = LetterSounds(**facts).to(options.device)
-    optimizers = adam_and_muon(
-        STAGE,
-        network,
-        matrices_in="blocks",
-        adam_rate=settings.adam_rate,
-        matrix_rate=settings.matrix_rate,
-        weight_decay=settings.weight_decay,
-    )
+    optimizers = adam_and_muon(STAGE, network, settings, matrices_in="blocks")
     trainer = Trainer(
         STAGE,
         options,

@@ -85,14 +85,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         pieces = [(1.0 - settings.takes_share, pieces[0][1]), (settings.takes_share, made)]
     facts = {"width": settings.width, "num_blocks": settings.num_blocks, "front_width": settings.front_width}
     network = SoundRecognizer(**facts).to(options.device)
-    optimizers = adam_and_muon(
-        STAGE,
-        network,
-        matrices_in="blocks",
-        adam_rate=settings.adam_rate,
-        matrix_rate=settings.matrix_rate,
-        weight_decay=settings.weight_decay,
-    )
+    optimizers = adam_and_muon(STAGE, network, settings, matrices_in="blocks")
     trainer = Trainer(
         STAGE,
         options,

@@ -84,14 +84,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     network.letters_in.spell(tokenizer)
     network.to(options.device)
     instructions = read_instructions()
-    optimizers = adam_and_muon(
-        STAGE,
-        network,
-        matrices_in="backbone.layers",
-        adam_rate=settings.adam_rate,
-        matrix_rate=settings.matrix_rate,
-        weight_decay=settings.weight_decay,
-    )
+    optimizers = adam_and_muon(STAGE, network, settings, matrices_in="backbone.layers")
     trainer = Trainer(
         STAGE,
         options,
