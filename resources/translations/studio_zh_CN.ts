@@ -5323,6 +5323,18 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法确定 {file} 要替换项目中的哪个文件。</translation>
     </message>
     <message>
+        <source>Large models are about as fast as real time on this processor.</source>
+        <translation>在本机处理器上，大模型的速度约等于实时。</translation>
+    </message>
+    <message>
+        <source>Large models are about {times} times slower than real time on this processor. Use exports, or the quality Draft while you write.</source>
+        <translation>在本机处理器上，大模型生成 1 秒语音约需 {times} 秒。建议用导出方式生成；试听时可选“草稿”质量。</translation>
+    </message>
+    <message>
+        <source>Large models are faster than real time on this processor.</source>
+        <translation>在本机处理器上，大模型的速度快于实时。</translation>
+    </message>
+    <message>
         <source>Manifests cannot be read: the library c2pa-python is not installed.</source>
         <translation>无法读取来源清单：未安装 c2pa-python 库。</translation>
     </message>
@@ -5829,6 +5841,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>speech service</source>
         <translation>语音服务</translation>
+    </message>
+    <message>
+        <source>speed</source>
+        <translation>速度</translation>
     </message>
     <message>
         <source>the default output works; {outputs} outputs, {inputs} inputs</source>
@@ -8644,6 +8660,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{count} 种汉语方言</translation>
     </message>
     <message>
+        <source>Recommended for this computer: lightest model for your language.</source>
+        <translation>推荐用于本机：支持中文的最轻量模型。</translation>
+    </message>
+    <message>
+        <source>Slow without an NVIDIA GPU.</source>
+        <translation>没有 NVIDIA 显卡时速度较慢。</translation>
+    </message>
+    <message>
         <source>licence {licence}</source>
         <translation>许可证 {licence}</translation>
     </message>
@@ -8746,10 +8770,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Recommended for this computer: newest model, fits the {size} of {gpu}.</source>
         <translation>推荐用于本机：最新模型，{gpu} 的 {size} 显存足够。</translation>
-    </message>
-    <message>
-        <source>Recommended for this computer: lightest model for your language. Slow without an NVIDIA GPU.</source>
-        <translation>推荐用于本机：支持中文的最轻量模型。没有 NVIDIA 显卡时速度较慢。</translation>
     </message>
     <message>
         <source>It needs more memory than the {size} of this computer.</source>

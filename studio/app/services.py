@@ -31,6 +31,13 @@ def _open_checks() -> TakeCheckService:
     return TakeCheckService()
 
 
+def _measure_speed() -> float | None:
+    from studio.health.checks import InstalledEngines, probe_engines  # noqa: PLC0415 - after the first paint
+
+    found = probe_engines()
+    return found.seconds_per_second if isinstance(found, InstalledEngines) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """External services of a session, replaced in tests."""
@@ -41,6 +48,8 @@ class Services:
     find_models: Callable[[], dict[str, Path]] = installed_models
     drafts: Path = field(default_factory=lambda: paths.data_folder() / "drafts")  # folder of unsaved projects
     open_checks: Callable[[], TakeCheckService] | None = _open_checks  # opens the process that checks takes
+    # Returns the expected time for a second of speech of a full-size model, or None if unknown. Takes up to ten seconds.
+    measure_speed: Callable[[], float | None] = _measure_speed
 
     def device_names(self, kind: str) -> tuple[str, ...]:
         """Rescan the audio devices and return the names of those of ``kind``, "input" or "output".

@@ -12,6 +12,7 @@ import psutil
 
 from studio.catalog.folders import models_folder
 from studio.catalog.known import Ability, KnownModel
+from studio.messages import Message, message
 from studio.storage.disk import free_bytes
 from studio.system.processor import cpu_name
 
@@ -20,6 +21,8 @@ _MEBIBYTE = 1 << 20
 # Fun-CosyVoice3 in float32 with one voice takes 2.9 GB, and the desktop needs some memory too.
 _COMFORTABLE_GPU_BYTES = 6 << 30
 _MIN_MEMORY_BYTES = 5 << 30
+# Seconds of computing for a second of speech.
+_FAST_SECONDS, _REAL_TIME_SECONDS, _ROUNDED_SECONDS = 0.85, 1.25, 1.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +131,17 @@ def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advi
         Reason.HAS_GPU if has_gpu else Reason.LIGHTEST,
         lacks_memory=machine.memory_bytes < _MIN_MEMORY_BYTES,
         lacks_disk=machine.free_disk_bytes < model.size_bytes(),
+    )
+
+
+def speed_message(seconds: float) -> Message:
+    """Return what to expect of a processor that computes for ``seconds`` for each second of speech of a full-size model."""
+    if seconds < _FAST_SECONDS:
+        return message("Large models are faster than real time on this processor.")
+    if seconds < _REAL_TIME_SECONDS:
+        return message("Large models are about as fast as real time on this processor.")
+    return message(
+        "Large models are about {times} times slower than real time on this processor. "
+        "Use exports, or the quality Draft while you write.",
+        times=f"{seconds:.1f}" if seconds < _ROUNDED_SECONDS else f"{seconds:.0f}",
     )

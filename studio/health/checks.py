@@ -26,7 +26,7 @@ from studio.audio.media import ffmpeg_version, find_ffmpeg
 from studio.audio.portaudio import device_names
 from studio.catalog.folders import bundled_folder, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
-from studio.catalog.machine import Gpu, MachineFacts
+from studio.catalog.machine import Gpu, MachineFacts, speed_message
 from studio.engines.gpu_support import TURING, fitting_build, has_cuda_13, newer_driver
 from studio.engines.memory_plan import CONTEXT_BYTES, TYPICAL_PROMPT_SECONDS, MemoryPlan, plan_memory
 from studio.engines.stage import Device, Stage
@@ -129,7 +129,7 @@ def _supported_pythons() -> list[tuple[int, int]] | None:
 
 def check_engines(machine: MachineFacts) -> Iterator[Check]:
     """Check PyTorch and ONNX Runtime, and whether PyTorch can use the GPU."""
-    found = _probe_engines()
+    found = probe_engines()
     if isinstance(found, Check):  # the libraries cannot be loaded
         yield found
         yield _check_gpu(machine, None)
@@ -140,19 +140,26 @@ def check_engines(machine: MachineFacts) -> Iterator[Check]:
         message("PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=found.torch, onnxruntime=found.onnxruntime),
     )
     yield _check_gpu(machine, found)
+    if found.seconds_per_second is not None:
+        yield Check(message("speed"), CheckVerdict.FINE, speed_message(found.seconds_per_second))
 
 
 @dataclass(frozen=True)
-class _Engines:
-    """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch."""
+class InstalledEngines:
+    """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch.
+
+    Attributes:
+        seconds_per_second: Expected time for a second of speech of a full-size model on the processor; None if unknown.
+    """
 
     torch: str
     onnxruntime: str
     gpus: tuple[Device, ...]
     unsupported: tuple[Device, ...]
+    seconds_per_second: float | None = None
 
 
-def _probe_engines() -> _Engines | Check:
+def probe_engines() -> InstalledEngines | Check:
     """Return the libraries that another process can load, or a check that explains why it cannot."""
     subject = message("engine")
     try:
@@ -161,7 +168,7 @@ def _probe_engines() -> _Engines | Check:
         )
         answer: dict[str, Any] = parse_json(asked.stdout)
         gpus, unsupported = (tuple(_device(facts) for facts in answer[name]) for name in ("gpus", "unsupported"))
-        return _Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported)
+        return InstalledEngines(answer["torch"], answer["onnxruntime"], gpus, unsupported, answer["seconds_per_second"])
     except (OSError, subprocess.TimeoutExpired):
         return Check(subject, CheckVerdict.BROKEN, message("PyTorch does not start."), repair_hint())
     except ValueError:
@@ -175,7 +182,7 @@ def _device(facts: dict[str, Any]) -> Device:
     return Device(**(facts | {"kind": DeviceKind(facts["kind"]), "compute_capability": capability}))
 
 
-def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
+def _check_gpu(machine: MachineFacts, engines: InstalledEngines | None) -> Check:
     subject, gpu = message("GPU"), machine.gpu
     if gpu is None:
         return Check(subject, CheckVerdict.FINE, message("no NVIDIA GPU; running on the CPU"))

@@ -129,7 +129,7 @@ def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
 
 
 def test_the_help_menu_opens_the_dialog_with_real_checks(bench: Bench, monkeypatch: Any) -> None:
-    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": []}
+    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": [], "seconds_per_second": 3.2}
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
     window = bench.open_window()
     bench.trigger("help.doctor")

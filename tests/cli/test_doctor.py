@@ -31,7 +31,7 @@ def check(ran: Ran, subject: str) -> dict[str, str]:
 @pytest.fixture
 def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the probe of the engines, because loading torch takes seconds."""
-    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": []}
+    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": [], "seconds_per_second": 3.2}
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
 
 
@@ -199,7 +199,7 @@ def test_build_and_driver_that_the_gpu_needs_are_named(
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
     device = Device(DeviceKind.CUDA, "NVIDIA card", 8, 8 << 30, 0, capability, driver)
-    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": []}
+    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": [], "seconds_per_second": 3.2}
     answer["gpus" if is_supported else "unsupported"] = [asdict(device) | {"kind": "cuda"}]
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
     found = check(timbre("doctor", "--json"), "graphics card")
@@ -220,7 +220,7 @@ def test_driver_that_is_too_old_for_the_installed_pytorch_is_the_reason(
 ) -> None:
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, Gpu("NVIDIA card", 8 << 30, driver, 8 << 30))
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
-    answer = {"torch": torch_version, "onnxruntime": "1", "gpus": [], "unsupported": []}
+    answer = {"torch": torch_version, "onnxruntime": "1", "gpus": [], "unsupported": [], "seconds_per_second": 3.2}
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
     found = check(timbre("doctor", "--json"), "graphics card")
     assert found["finding"].endswith("; not usable by PyTorch")

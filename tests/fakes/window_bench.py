@@ -57,6 +57,7 @@ class Bench:
         outputs: CardOutputs | None = None,
         is_first_run: bool = False,
         checks: FakeChecks | None = None,
+        seconds_per_second: float | None = None,
     ) -> None:
         use_language(application, QLocale("en_US"))
         self.folder = folder
@@ -73,6 +74,7 @@ class Bench:
             find_models=lambda: {model.name: model},
             drafts=folder / "drafts",
             open_checks=checks,
+            measure_speed=lambda: seconds_per_second,
         )
         self.settings = Settings(folder / "settings.json")
         self.settings.change({FIRST_RUN_IS_OVER: not is_first_run})

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.background import run_in_thread
+from studio.app.bridge import EngineState
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
 from studio.app.models.model_preview import ModelPreview, compare, synthesize_preview
 from studio.app.models.model_tasks import ModelTaskKind
@@ -36,6 +37,8 @@ from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDo
 from studio.pipeline.request import VoiceReference
 from studio.settings import FIRST_RUN_IS_OVER
 
+_POLL_SECONDS = 0.5
+
 
 class FirstRun(QObject):
     """Shows its steps in ``panel``. ``model_chosen`` carries the name of the model to load."""
@@ -59,6 +62,7 @@ class FirstRun(QObject):
         self._player = session.playback.make_player(self)
         self._advice: Advice | None = None
         self._machine: MachineFacts | None = None
+        self._seconds_per_second: float | None = None
         self._is_active = False
         self._shows_advice = False
         self._is_put_off = False
@@ -91,9 +95,19 @@ class FirstRun(QObject):
             if not self._is_put_off:
                 self._show_advice()
             self._on_task_changed()  # an earlier window may have started a download
+            await self._measure_speed(facts)
         elif self._name in installed and self._session.model_selection.local_folder().name not in installed:
             self._is_active = True
             self._on_installed(self._name)
+
+    async def _measure_speed(self, machine: MachineFacts) -> None:
+        """Add the expected speed to the advice. It is measured once the model is loaded, which would disturb it."""
+        if machine.gpu is not None:
+            return
+        while self._session.bridge.engine.state is EngineState.LOADING:
+            await asyncio.sleep(_POLL_SECONDS)
+        self._seconds_per_second = await run_in_thread(self._session.services.measure_speed)
+        self._on_statuses_changed()
 
     @property
     def _name(self) -> str:
@@ -131,8 +145,11 @@ class FirstRun(QObject):
             install = self.tr("Download {size}").format(size=size_text(size_bytes))
         missing_bytes = size_bytes - (status.arrived_bytes if status is not None else 0)
         paragraphs = (
-            self._machine_text(), advice_text(advice, self._machine), ability_text(advice.model), download_text(missing_bytes),
-        )  # fmt: skip
+            self._machine_text(),
+            advice_text(advice, self._machine, self._seconds_per_second),
+            ability_text(advice.model),
+            download_text(missing_bytes),
+        )
         buttons = (
             PanelButton(install, self._install),
             PanelButton(self.tr("Other models…"), self.models_wanted.emit),

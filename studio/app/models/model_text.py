@@ -7,12 +7,12 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from studio.app.error_text import error_message
+from studio.app.error_text import error_message, message_text
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
 from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases, join_sentences
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
-from studio.catalog.machine import Advice, MachineFacts, Reason, recommend_model
+from studio.catalog.machine import Advice, MachineFacts, Reason, recommend_model, speed_message
 from studio.catalog.progress import Phase, Progress
 
 _SLOW_MEGABITS, _FAST_MEGABITS = 20, 100
@@ -121,16 +121,20 @@ def recommended_model(machine: MachineFacts, models: Collection[KnownModel]) -> 
     return recommend_model(machine, [model for model in models if code in model.languages] or models)
 
 
-def advice_text(advice: Advice, machine: MachineFacts) -> str:
-    """Return why a model is recommended for this computer."""
+def advice_text(advice: Advice, machine: MachineFacts, seconds_per_second: float | None = None) -> str:
+    """Return why a model is recommended for this computer.
+
+    ``seconds_per_second`` is the expected time for a second of speech on the processor, if it was measured.
+    """
     if advice.reason is Reason.HAS_GPU and machine.gpu is not None:
         words = _tr(_T("Models", "Recommended for this computer: newest model, fits the {size} of {gpu}."))
         sentences = [words.format(size=memory_text(machine.gpu.memory_bytes), gpu=machine.gpu.name)]
     else:
-        words = _tr(
-            _T("Models", "Recommended for this computer: lightest model for your language. Slow without an NVIDIA GPU.")
-        )
-        sentences = [words]
+        sentences = [_tr(_T("Models", "Recommended for this computer: lightest model for your language."))]
+        if seconds_per_second is None:
+            sentences.append(_tr(_T("Models", "Slow without an NVIDIA GPU.")))
+        else:
+            sentences.append(message_text(speed_message(seconds_per_second)))
     if advice.lacks_memory:
         words = _tr(_T("Models", "It needs more memory than the {size} of this computer."))
         sentences.append(words.format(size=memory_text(machine.memory_bytes)))

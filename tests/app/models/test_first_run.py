@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,36 @@ def begin(bench: Bench, facts: MachineFacts = PLAIN) -> FirstRun:
     first_run._probe = lambda: facts
     bench.until(lambda: not bench.parts.models.panel.isHidden())
     return first_run
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.5, "Large models are faster than real time on this processor."),
+        (1.1, "Large models are about as fast as real time on this processor."),
+        (1.5, "Large models are about 1.5 times slower than real time on this processor. Use exports, or"),
+        (6.6, "Large models are about 7 times slower than real time on this processor. Use exports, or"),
+        (None, "Slow without an NVIDIA GPU."),
+    ],
+)
+def test_the_advice_says_how_fast_large_models_will_be(
+    make_bench: Any, hub: HubServer, seconds: float | None, words: str
+) -> None:
+    bench = make_bench(is_first_run=True, seconds_per_second=seconds)
+    begin(bench)
+    bench.until(lambda: bench.session.is_ready)
+    bench.until(lambda: words in bench.parts.models.panel.page.text)
+    assert ("Slow without" in bench.parts.models.panel.page.text) is (seconds is None)
+
+
+def test_nothing_is_measured_for_a_computer_with_a_gpu(
+    make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = make_bench(is_first_run=True, seconds_per_second=0.5)
+    first_run = begin(bench, replace(PLAIN, gpu=CARD))
+    bench.until(lambda: bench.session.is_ready)
+    bench.run(first_run._measure_speed(replace(PLAIN, gpu=CARD)))
+    assert "real time" not in bench.parts.models.panel.page.text
 
 
 def press(bench: Bench, panel: FirstRunPanel, words: str) -> None:
