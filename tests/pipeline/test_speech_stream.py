@@ -95,3 +95,15 @@ def test_a_converted_recording_says_nothing_about_the_language_model(monkeypatch
     before = machine.cost_model.speech_lm_seconds(0, 100)
     convert(machine, TWELVE, monkeypatch)
     assert machine.cost_model.speech_lm_seconds(0, 100) == pytest.approx(before)
+
+
+@pytest.mark.parametrize("lengths", [[80], [80, 80], [60, 90, 120], [160], [100] * 6])
+@pytest.mark.parametrize("flow_cost", [1.5, 3.0, 6.0, 8.0])
+def test_a_processor_slower_than_real_time_starts_near_the_earliest_gapless_start(
+    flow_cost: float, lengths: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first line of a model on, with the language model and the prompt of a processor with AVX2 alone."""
+    machine = Machine(0.8, flow_cost, prefill_seconds=1.3)
+    for _ in range(3):
+        course = speak(machine, lengths, monkeypatch)
+        assert course.played_start == pytest.approx(course.gapless_start, rel=0.15)
