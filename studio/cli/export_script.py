@@ -282,7 +282,7 @@ class Speaking:
             except StudioError:  # the line is only stretched
                 continue
             requests[key] = request
-            faster[item.key] = replace(item, key=key, style=style)
+            faster[item.key] = replace(item, key=key, style=style, spoken=spoken_line(request))
         return faster, requests
 
     def style_warnings(self) -> list[tuple[str, str]]:

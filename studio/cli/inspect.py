@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from studio.cli.command_context import CommandContext
-from studio.cli.options import Commands, add_command
+from studio.cli.options import Commands, add_command, add_engine_options, add_model_option, add_voice_options
+from studio.cli.recompute import Recomputed, recompute
+from studio.cli.speaking import run_until_cancelled
 from studio.errors import UnusableCertificate
 from studio.messages import printable
-from studio.provenance.inspection import Inspection, ManifestState, inspect_file, inspections_json
+from studio.provenance.inspection import Inspection, ManifestState, inspect_file, inspection_values
+from studio.provenance.recorded_speech import Match
 from studio.storage.disk import require_regular_file
 
 EXAMPLES = """\
@@ -19,11 +23,15 @@ examples:
   timbre inspect hello.wav
   timbre inspect book/*.mp3 --json
   timbre inspect news.wav --trust publisher.pem      also trust the certificates in this file
+  timbre inspect hello.wav --recompute --text "Hello there."   speak it again, and compare
 
 A valid manifest proves that the file has not changed since it was signed. Who has signed it is certain only if the
 certificate is trusted: your own key, and those of --trust, are. A file without a manifest may be synthetic, too.
 
-The exit status is 1 if a file was changed or its manifest cannot be read.
+--recompute speaks the lines with the same model, voice and seed. "identical" means that every sample is the same, and
+"same tokens, other arithmetic" that the speech is, but a processor or engine rounds differently.
+
+The exit status is 1 if a file was changed, its manifest cannot be read, or the speech is different.
 """
 _MAX_CERTIFICATE_BYTES = 1 << 20
 _MAX_LINES = 5
@@ -41,17 +49,37 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="an audio file")
     parser.add_argument("--trust", type=Path, metavar="FILE", help="a PEM file with certificates that you trust")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    again = parser.add_argument_group("speaking again")
+    again.add_argument("--recompute", action="store_true", help="speak the lines again, and compare them")
+    again.add_argument(
+        "--text", metavar="TEXT|FILE", help="the text, or a file with it; manifests contain only a hash of each line"
+    )
+    add_voice_options(parser)
+    add_model_option(parser)
+    add_engine_options(parser)
 
 
-def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
+def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     trusted = _own_certificates() + (_certificates(arguments.trust) if arguments.trust else b"")
     found = [inspect_file(path, trusted=trusted) for path in arguments.files]
+    recomputed: list[Recomputed] = []
+    if arguments.recompute:
+
+        async def work() -> None:
+            recomputed.extend(await recompute(found, arguments, command_context))
+
+        run_until_cancelled(work())
     if arguments.json:
-        print(inspections_json(found), flush=True)
+        values = [inspection_values(each) for each in found]
+        for value, again in zip(values, recomputed, strict=False):
+            value["recomputed"] = again.as_json()
+        print(json.dumps({"files": values}, ensure_ascii=False), flush=True)
     else:
-        for each in found:
-            print("\n".join(map(printable, _sentences(each))), flush=True)
-    return int(any(each.state in (ManifestState.CHANGED, ManifestState.UNREADABLE) for each in found))
+        for position, each in enumerate(found):
+            sentences = _sentences(each) + (_comparisons(recomputed[position]) if recomputed else [])
+            print("\n".join(map(printable, sentences)), flush=True)
+    is_changed = any(each.state in (ManifestState.CHANGED, ManifestState.UNREADABLE) for each in found)
+    return int(is_changed or any(each.is_different for each in recomputed))
 
 
 def _own_certificates() -> bytes:
@@ -96,6 +124,30 @@ def _state(found: Inspection) -> str:
             return "absent; the file does not say where it comes from"
         case _:
             return f"{found.state.value}. {found.reason}"
+
+
+def _comparisons(recomputed: Recomputed) -> list[str]:
+    """Return how the speech compares with the same lines spoken again."""
+    words = {
+        Match.IDENTICAL: "identical",
+        Match.SAME_TOKENS: "same tokens, other arithmetic",
+        Match.DIFFERENT: "different",
+        Match.NOT_COMPARED: "not compared",
+    }
+    lines = [
+        (f"  line {line.number} spoken again: " if line.number else "  spoken again: ")
+        + words[line.match]
+        + (f". {line.reason}" if line.reason else "")
+        for line in recomputed.lines
+    ]
+    match recomputed.contains_take:
+        case True:
+            lines.append("  The file contains exactly this take.")
+        case False:
+            lines.append("  The audio of the file is not this take.")
+        case None if recomputed.edits:
+            lines.append(f"  Takes were compared as they were before these edits: {', '.join(recomputed.edits)}.")
+    return lines
 
 
 def _speech(speech: Mapping[str, Any]) -> list[str]:

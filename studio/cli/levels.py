@@ -11,6 +11,8 @@ from studio.cli.options import Commands, add_command
 from studio.cli.progress import print_message
 from studio.export.level_check import CheckedAudio, check_file, fix_file
 from studio.export.standards import ACX, STANDARDS, AudioStandard, Criterion, standard_named
+from studio.provenance.signing import chosen_signing
+from studio.settings_store import Settings
 
 EXAMPLES = """\
 examples:
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace, _: CommandContext) -> int:
     for path in arguments.files:
         found = check_file(path, standard)
         if arguments.fix and not all(each.is_met for each in found):
-            original = fix_file(path, standard)
+            original = fix_file(path, standard, signing=chosen_signing(Settings()))
             print_message(f"timbre: corrected {path}, original kept as {original}")
             found = check_file(path, standard)
         checked += found

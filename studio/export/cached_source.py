@@ -19,6 +19,7 @@ from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.target_folder import writing
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest
+from studio.provenance.statement import SpokenLine
 from studio.storage.disk import require_regular_file
 from studio.storage.lru import delete_least_used, mark_used
 
@@ -65,6 +66,9 @@ class CachedSource:
         spoken = self._source.synthesize_waveform(item)
         self._keep(path, spoken)
         return spoken
+
+    def spoken(self, item: ExportItem) -> SpokenLine | None:
+        return self._source.spoken(item)
 
     def _keep(self, path: Path, spoken: Waveform) -> None:
         try:

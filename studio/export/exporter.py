@@ -118,7 +118,7 @@ class Exporter:
         self._records: dict[int, FileRecord] = {}
         self._num_samples: dict[int, int] = {}
         self._signer: FileSigner | None = None
-        self._audio_hashes: dict[str, str] = {}  # of signed lines, by key
+        self._spoken: dict[str, SpokenLine] = {}  # how signed lines were spoken, by key
         self._failures: list[LineFailure] = []
         self._num_made = 0
         self._audio_seconds = 0.0
@@ -234,8 +234,9 @@ class Exporter:
     def _process(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
         settings = self._settings
         waveform = self._source.synthesize_waveform(item)
-        if self._signer is not None and item.key not in self._audio_hashes:
-            self._audio_hashes[item.key] = hash_audio(waveform.samples)
+        if self._signer is not None and item.key not in self._spoken:
+            line = self._source.spoken(item) or _unknown_line(item)
+            self._spoken[item.key] = replace(line, audio_sha256=hash_audio(waveform.samples))
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db
@@ -270,10 +271,10 @@ class Exporter:
         settings, lines = self._settings, list[SpokenLine]()
         for item in items:
             check = self._check_of(item)
-            line = item.spoken or SpokenLine(hash_text(item.text), item.voice, item.seed or 0)
+            line = self._spoken.get(item.key) or item.spoken or _unknown_line(item)
             if check is not None:
                 line = replace(line, seed=check.seed, verdict=check.check.verdict.value)
-            lines.append(replace(line, audio_sha256=self._audio_hashes.get(item.key, "")))
+            lines.append(line)
         done = {
             "trimmed": settings.trims,
             "loudness": settings.loudness is not None,
@@ -463,3 +464,7 @@ class Exporter:
                 lines_per_minute=self._pace.lines_per_minute,
             )
         )
+
+
+def _unknown_line(item: ExportItem) -> SpokenLine:
+    return SpokenLine(hash_text(item.text), item.voice, item.seed or 0)

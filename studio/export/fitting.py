@@ -11,6 +11,7 @@ from studio.errors import StudioError
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.project.dubbing import FitOptions
 from studio.project.lines import Slot, merge_slots, spare_seconds
+from studio.provenance.statement import SpokenLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,9 @@ class FittingSource:
         self._lines = lines
         self._options = options
         self.retaken: dict[int, ExportItem] = {}
+        self._fitted: dict[
+            str, tuple[ExportItem, float | None]
+        ] = {}  # what was spoken for a line, and its speed, by key
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return any(self._source.needs_speaking(each) for each in self._required_items(item))
@@ -94,9 +98,16 @@ class FittingSource:
         waveform = self._source.synthesize_waveform(line.original)
         quicker = self._retake(line, waveform)
         if quicker is not None:
+            assert line.faster is not None
             self.retaken[item.index] = item
-            return self._stretched(quicker, line)
-        return waveform if line.take_seconds is not None else self._stretched(waveform, line)
+            return self._stretched(item, quicker, line, line.faster)
+        return waveform if line.take_seconds is not None else self._stretched(item, waveform, line, line.original)
+
+    def spoken(self, item: ExportItem) -> SpokenLine | None:
+        line = self._lines.get(item.key)
+        original, speed = self._fitted.get(item.key, (item if line is None else line.original, None))
+        found = self._source.spoken(original)
+        return found if found is None or speed is None else found.edited(AudioEdits(speed=speed))
 
     def _required_items(self, item: ExportItem) -> list[ExportItem]:
         """Return the lines that are certainly needed for ``item``."""
@@ -126,6 +137,7 @@ class FittingSource:
     def _speed(self, line: FittedLine, seconds: float) -> float:
         return self._options.stretch(seconds, line.slot.seconds, spare=line.spare_seconds)
 
-    def _stretched(self, waveform: Waveform, line: FittedLine) -> Waveform:
+    def _stretched(self, item: ExportItem, waveform: Waveform, line: FittedLine, spoken: ExportItem) -> Waveform:
         speed = self._speed(line, waveform.seconds)
+        self._fitted[item.key] = spoken, speed
         return Waveform(AudioEdits(speed=speed).apply(waveform.samples, waveform.sample_rate), waveform.sample_rate)

@@ -18,6 +18,8 @@ from studio.export.levels import AudioLevelMeter, Levels, measure_file
 from studio.export.standard_mastering import SampleFile, StandardMastering
 from studio.export.standards import AudioStandard, Criterion, LevelFinding
 from studio.export.target_folder import writing
+from studio.provenance.edited_files import sign_edited
+from studio.provenance.signing import Signing
 
 _CHAPTER_SUFFIXES = frozenset({".m4b", ".m4a", ".mp4"})
 AUDIO_SUFFIXES = frozenset({each.suffix for each in ENCODINGS.values()}) | _CHAPTER_SUFFIXES
@@ -111,11 +113,13 @@ def can_fix(path: Path) -> bool:
     return path.suffix.lower() in AUDIO_SUFFIXES - _CHAPTER_SUFFIXES
 
 
-def fix_file(path: Path, standard: AudioStandard, *, check: Callable[[], None] = lambda: None) -> Path:
+def fix_file(
+    path: Path, standard: AudioStandard, *, signing: Signing | None = None, check: Callable[[], None] = lambda: None
+) -> Path:
     """Master a file to ``standard``; move the original to the folder ``originals`` beside it, and return its path
     there.
 
-    Tags and format are kept; MP3 is written at 192 kbit/s. Raise ``UnusableSetting`` for other formats, the errors of
+    Tags and format are kept; MP3 is written at 192 kbit/s. With ``signing``, a signed file is signed again. Raise ``UnusableSetting`` for other formats, the errors of
     ``check_file``, ``DiskFull`` and ``CannotWrite``.
     """
     if not can_fix(path):
@@ -136,6 +140,8 @@ def fix_file(path: Path, standard: AudioStandard, *, check: Callable[[], None] =
                 body.write(samples)
             for samples in StandardMastering(standard, rate, check=check).master(body):
                 writer.write(samples)
+        if signing is not None:
+            sign_edited(signing, fixed, path, "mastered")
         return _exchange(path, fixed)
     finally:
         fixed.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from studio.pipeline.request import SynthesisRequest, VoiceReference
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
-from studio.provenance.statement import SpokenLine, spoken_line
+from studio.provenance.statement import SpokenLine, hash_tokens, spoken_line
 from studio.take_checks.records import TakeCheck, WordTime
 
 
@@ -183,3 +183,12 @@ class TakeSource:
                 "Line {number} has not been spoken.", remedy="Speak it and export again.", number=item.index
             )
         return self._others.synthesize_waveform(item)
+
+    def spoken(self, item: ExportItem) -> SpokenLine | None:
+        take = self._take_of_key.get(item.key)
+        if take is None:
+            return item.spoken if self._others is None else self._others.spoken(item)
+        if item.spoken is None:
+            return None
+        tokens = hash_tokens(self._project.evidence_of(take.id))
+        return replace(item.spoken.edited(self._edits_of_key.get(item.key, AudioEdits())), tokens_sha256=tokens)

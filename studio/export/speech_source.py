@@ -32,7 +32,7 @@ class ExportItem:
         model, seed: Values for the manifest.
         columns: The cells of the imported table, by column name.
         slot: The time of the line in a video.
-        spoken: How the audio was spoken, for the signed manifest; None if unknown.
+        spoken: How the audio is spoken, for the signed manifest; None if unknown.
         words: Times of the words in the audio of the line, from the check of its take; positions are those in ``text``.
     """
 
@@ -69,4 +69,10 @@ class SpeechSource(Protocol):
         """Return the audio of a line. Blocks until it is complete.
 
         Raise ``StudioError`` if the line cannot be spoken, and ``Cancelled``.
+        """
+
+    def spoken(self, item: ExportItem) -> SpokenLine | None:
+        """Return how the audio of a line was spoken and edited, for the signed manifest; None if it is unknown.
+
+        Call it after ``synthesize_waveform``.
         """

@@ -24,6 +24,7 @@ from studio.pipeline.request import (
     RequestControl,
     SynthesisRequest,
 )
+from studio.provenance.statement import SpokenLine, hash_tokens
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks
 
@@ -79,6 +80,7 @@ class WorkerSource:
         # The requested lines and the key of the current line. Used on the loop only.
         self._requested: dict[str, _Synthesis] = {}
         self.odd_lengths: dict[str, tuple[LengthFinding, ...]] = {}
+        self._tokens: dict[str, str] = {}  # hashes of the speech tokens of the lines
         self._current: str | None = None
         control.when_cancelled(self._cancel)
 
@@ -98,6 +100,10 @@ class WorkerSource:
             return waiting_for.result()
         except concurrent.futures.CancelledError:
             raise Cancelled from None
+
+    def spoken(self, item: ExportItem) -> SpokenLine | None:
+        tokens = self._tokens.get(item.key, "")
+        return None if item.spoken is None else replace(item.spoken, tokens_sha256=tokens)
 
     # On the loop.
 
@@ -138,7 +144,7 @@ class WorkerSource:
 
     async def _speak(self, key: str, *, in_batch: bool) -> Waveform:
         if self._checker is None:
-            return (await self._speak_once(key, self._requests[key], in_batch=in_batch)).waveform
+            return self._done(key, await self._speak_once(key, self._requests[key], in_batch=in_batch))
 
         async def speak(seed: int) -> UtteredLine:
             request = self._requests[key]
@@ -148,7 +154,11 @@ class WorkerSource:
 
         best, line = await self._checker.speak(self._requests[key].seed, speak)
         self._stored_checks.put(key, line)
-        return best.waveform
+        return self._done(key, best)
+
+    def _done(self, key: str, line: UtteredLine) -> Waveform:
+        self._tokens[key] = hash_tokens(line.report.evidence)
+        return line.waveform
 
     async def _speak_once(self, key: str, request: SynthesisRequest, *, in_batch: bool) -> UtteredLine:
         chunks: list[Samples] = []

@@ -5,7 +5,6 @@ Files are untrusted. A manifest that cannot be read is a result, not an error, a
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -141,7 +140,3 @@ def inspection_values(found: Inspection) -> dict[str, Any]:
         "mark": {"state": "not-checked", "probability": None},
         "metadata": dict(found.tags) | ({} if found.speech is None else {"speech": found.speech}),
     }
-
-
-def inspections_json(found: list[Inspection]) -> str:
-    return json.dumps({"files": [inspection_values(each) for each in found]}, ensure_ascii=False)

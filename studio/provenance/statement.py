@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 import studio
+from studio.audio.edits import AudioEdits
 from studio.audio.resampling import Samples
 from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
+    Mode,
     SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,
@@ -29,8 +31,8 @@ SPEECH_LABEL = "timbre-studio.speech"
 _ACTIONS_LABEL = "c2pa.actions.v2"
 SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 _FULL_SCALE = 32_767
-# A request without its identity; its other fields are the settings of a line.
-_PLAIN_REQUEST_FIELDS = ("text", "voice", "seed")
+# The other fields of a request are the settings of a line. Tokens of an earlier take contain the text.
+_NO_SETTINGS = ("text", "voice", "seed", "known_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,12 @@ class SpokenLine:
     """How one line of a file was spoken. Unknown values are empty.
 
     Attributes:
-        text_sha256, voice_sha256: Hashes of the text, and of the recording of the voice.
+        text_sha256, voice_sha256, transcript_sha256: Hashes of the text, and of the recording of the voice with its
+            transcript, if that was used.
         settings: The fields of the ``SynthesisRequest`` that differ from their defaults.
+        edits: The fields of the ``AudioEdits`` of the take that differ from their defaults.
         verdict: The verdict of the check of the take.
-        audio_sha256: The hash of the take in 16 bits (``AudioHash``), before it was edited.
+        audio_sha256: The hash of the take in 16 bits (``AudioHash``), after these edits.
         tokens_sha256: The hash of its speech tokens.
     """
 
@@ -49,10 +53,17 @@ class SpokenLine:
     voice: str
     seed: int
     voice_sha256: str = ""
+    transcript_sha256: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    edits: Mapping[str, float] = field(default_factory=dict)
     verdict: str = ""
     audio_sha256: str = ""
     tokens_sha256: str = ""
+
+    def edited(self, edits: AudioEdits) -> SpokenLine:
+        """Return the line after ``edits`` of its take."""
+        changes = {name: value for name, value in asdict(edits).items() if value != getattr(AudioEdits(), name)}
+        return replace(self, edits=changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,8 @@ class Statement:
         model, licence: The name of the model, and its licence.
         engine: The engine of each stage, if it is the same for all lines.
         edits: What was done with the speech, such as ``joined`` or ``mastered``.
-        source: The recording that was converted. Its own manifest is kept as an ingredient.
+        source: The recording that was converted or edited. Its own manifest is kept as an ingredient.
+        is_edit: Whether the file is ``source`` itself after its last edit, instead of speech made from it.
     """
 
     model: str
@@ -72,6 +84,7 @@ class Statement:
     engine: Mapping[str, str] = field(default_factory=dict)
     edits: tuple[str, ...] = ()
     source: Path | None = None
+    is_edit: bool = False
 
     def completed(
         self, report: SynthesisReport, description: EngineDescription, *, licence: str, audio_sha256: str
@@ -91,8 +104,9 @@ class Statement:
             actions = [{"action": "c2pa.created", **first}]
         else:
             opened = {"action": "c2pa.opened", "parameters": {"ingredientIds": [INGREDIENT]}}
-            actions = [opened, {"action": "c2pa.converted", **first}]
-        actions += [{"action": "c2pa.edited", "softwareAgent": program, "description": edit} for edit in self.edits]
+            actions = [opened] if self.is_edit else [opened, {"action": "c2pa.converted", **first}]
+        edits = self.edits[-1:] if self.is_edit else self.edits
+        actions += [{"action": "c2pa.edited", "softwareAgent": program, "description": edit} for edit in edits]
         speech = {
             "model": self.model,
             "licence": self.licence,
@@ -101,14 +115,10 @@ class Statement:
             "edits": list(self.edits),
             "lines": [_without_empty(asdict(line)) for line in self.lines],
         }
-        return {
-            "claim_generator_info": [program],
-            "title": title,
-            "assertions": [
-                {"label": _ACTIONS_LABEL, "data": {"actions": actions}},
-                {"label": SPEECH_LABEL, "data": _without_empty(speech)},
-            ],
-        }
+        assertions = [{"label": _ACTIONS_LABEL, "data": {"actions": actions}}]
+        if self.model or not self.is_edit:
+            assertions.append({"label": SPEECH_LABEL, "data": _without_empty(speech)})
+        return {"claim_generator_info": [program], "title": title, "assertions": assertions}
 
 
 # The name of the converted recording within its manifest.
@@ -118,16 +128,18 @@ INGREDIENT = "recording"
 def spoken_line(request: SynthesisRequest, *, seed: int | None = None) -> SpokenLine:
     """Describe the take of ``request`` with ``seed``, by default that of the request."""
     defaults = {each.name: each.default for each in fields(request)}
+    transcript = request.voice.transcript if request.mode is Mode.ZERO_SHOT else None
     settings = {
         name: value
         for name, value in encode(request).items()
-        if name not in _PLAIN_REQUEST_FIELDS and value != encode(defaults[name])
+        if name not in _NO_SETTINGS and value != encode(defaults[name])
     }
     return SpokenLine(
         hash_text(request.text),
         request.voice.name,
         request.seed if seed is None else seed,
         hash_file(request.voice.clip),
+        hash_text(transcript) if transcript else "",
         settings,
     )
 

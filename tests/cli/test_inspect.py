@@ -82,6 +82,16 @@ def test_exports_are_signed(timbre: Terminal, clip: Path) -> None:
 
 
 @needs_library
+def test_a_corrected_file_is_signed_again(timbre: Terminal, clip: Path) -> None:
+    path, _ = said(timbre, clip)
+    assert "originals" in timbre("levels", path, "--fix").err
+    ran = timbre("inspect", path, timbre.folder / "originals" / path.name)
+    assert ran.status == 0
+    assert "edits: mastered" in ran.out
+    assert "recordings that keep their own manifest: 1" in ran.out
+
+
+@needs_library
 def test_signing_can_be_refused(timbre: Terminal, clip: Path) -> None:
     path, _ = said(timbre, clip, "--unsigned")
     assert "manifest: absent" in timbre("inspect", path).out

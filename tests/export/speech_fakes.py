@@ -14,6 +14,7 @@ from studio.errors import StudioError
 from studio.export.levels import Levels
 from studio.export.speech_source import ExportItem
 from studio.export.standards import AudioStandard
+from studio.provenance.statement import SpokenLine
 
 RATE = 24_000
 TEXTS = ("The harbour was quiet.", "Nobody spoke a word.", "Then the bell rang: once, twice.", "今天天气很好。")
@@ -65,6 +66,9 @@ class FakeSpeechSource:
             raise self.failures[item.text]
         sound = self.sounds.get(item.text)
         return Waveform(hum(0.1 * len(item.text), 90 + 7 * item.index) if sound is None else sound, RATE)
+
+    def spoken(self, item: ExportItem) -> SpokenLine | None:
+        return item.spoken
 
 
 def is_met(standard: AudioStandard, levels: Levels) -> bool:

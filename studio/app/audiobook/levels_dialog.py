@@ -32,6 +32,8 @@ from studio.errors import StudioError
 from studio.export.level_check import CheckedAudio, can_fix, check_file, fix_file
 from studio.export.standards import STANDARDS, AudioStandard, Criterion
 from studio.pipeline.request import Cancelled, RequestControl
+from studio.provenance.signing import chosen_signing
+from studio.settings_store import Settings
 
 _SIZE = (960, 480)
 _SOUND_FILES = "(*.wav *.flac *.mp3 *.ogg *.opus *.m4b *.m4a)"
@@ -236,7 +238,7 @@ def _check(
     """Check a file; master it first if requested. Return None if cancelled."""
     try:
         if is_fixing:
-            fix_file(path, standard, check=control.raise_if_cancelled)
+            fix_file(path, standard, signing=chosen_signing(Settings()), check=control.raise_if_cancelled)
         return check_file(path, standard, check=control.raise_if_cancelled)
     except Cancelled:
         return None
