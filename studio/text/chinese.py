@@ -102,9 +102,14 @@ _BEFORE = rules(
     (r"(?<=[A-Za-z])-(\d{3,})(?![\d.,]|-\d)", lambda match: " " + chinese_digits(match[1])),  # SHA-256
     (r"(?<=[A-Za-z])-(?=\d)", " "),
     (
-        r"(?<=[(（，]\s?)(?:1\d{3}|20\d\d)(?:\s?([-–~])\s?(1\d{3}|20\d\d))?(?=\s?[，)）])",
-        lambda match: chinese_digits(match.group()[:4]) + (f"到{chinese_digits(match[2])}" if match[2] else ""),
+        r"(?<=[(（，]\s?)(?:1\d{3}|20\d\d)(?:\s?[-–—~]\s?(1\d{3}|20\d\d))?(?=\s?[，)）])"
+        r"|(?<=[(（，]\s?)1\d{3}\s?[-–—~]\s?(1\d{3}|20\d\d)(?=\s?[。；]|\s*\Z)",
+        lambda match: (
+            chinese_digits(match.group()[:4])
+            + (f"到{chinese_digits(match[1] or match[2])}" if match[1] or match[2] else "")
+        ),
     ),
+    (r"(?<=《)(?:1\d{3}|20\d\d)(?=》)", lambda match: chinese_digits(match.group())),
     (
         rf"(?<![\dA-Za-z.\-–/:])(?P<low>(?=[\d.]{{1,7}}\D){_NUMBER})(?P<percent>%)?\s?(?P<dash>[-–—~])\s?"
         rf"(?P<high>(?!0\d)(?=[\d.]{{1,7}}(?:\D|$)){_NUMBER})(?![\d\-–/:]|\.\d|[A-Za-z]+\d|[月日])",
@@ -120,7 +125,7 @@ _MEASURE_WORDS = (
 _NUMBERS = (
     *rules(
         "date",
-        (r"(?<![\d.])(?:[12]\d{3}|[6-9][1-9](?<![\d近约第共了满过]\d\d))(?=年(?!代|级|[之以]?[前后来]|的?历史|[的时]间))", lambda match: chinese_digits(match.group())),
+        (r"(?<![\d.])(?:[12]\d{3}|[6-9][1-9](?<![\d近约第共了满过位达有历时隔续整长足经为]\d\d))(?=年(?!代|级|[之以]?[前后来]|的?历史|[的时]间))", lambda match: chinese_digits(match.group())),
         (r"(?<![\d.])[06-9][05](?=后(?![\d天年]))", lambda match: chinese_digits(match.group())),
         (r"(?<=[年月日号时点分]|周[一二三四五六日天])(?:\s[-~–—]\s|[-~–—])(?=\d|周[一二三四五六日天])", "到"),
         (r"(?<!\d)(?:1[89]|20)\d0(?=年代)", lambda match: chinese_digits(match.group())),
@@ -142,9 +147,9 @@ _NUMBERS = (
         (r"(?<=\d)\s?[-−–]\s?(?=\d)", "杠"),
         (r"(?<![\da-zA-Z)])[-−](?=\d)", "负"),
         (r"(?<![\w)])\+(?=\d)", "正"),
-        (r"(?<=[\p{L}\d])\s?\+\s?(?=[\p{L}\d])|(?<=\d\p{Han}?)\+", "加"),
+        (r"(?<=[\p{L}\d²³])\s?\+\s?(?=[\p{L}\d])|(?<=\d\p{Han}?)\+", "加"),
         (r"(?<=[A-Za-z]-?)\d{3,}(?![\d.])", lambda match: chinese_digits(match.group())),
-        (rf"(?<![\d.A-Za-z])2\s?(?=(?:多|来)?[{_MEASURE_WORDS}万亿千百](?!落|于|置|元宇宙|转|级|方|元空|维)(?!(?<=次)元))(?<!第\s?2)", "两"),
+        (rf"(?<![\d.A-Za-z=＝]|等于\s?)2\s?(?=(?:多|来)?[{_MEASURE_WORDS}万亿千百](?!落|于|置|元宇宙|转|级|方|元空|维)(?!(?<=次)元))(?<!第\s?2)", "两"),
         (rf"(?<![\d.])(?<!第\s?){_NUMBER}", lambda match: chinese_count(match.group())),
     ),
 )  # fmt: skip

@@ -68,9 +68,13 @@ def _measure(match: regex.Match[str]) -> str:
     return f"{minus}{number}{match['scale'] or ''}{_UNITS[match['unit']]}"
 
 
+_CALCULATED = regex.compile(r"\s?[=＝≈+×÷]")
+
+
 def _power(match: regex.Match[str]) -> str:
     if match.group() in ("²", "³"):
-        return match.group()
+        is_calculated = match.string[match.start() - 1].isdigit() and _CALCULATED.match(match.string, match.end())
+        return ("的平方" if match.group() == "²" else "的立方") if is_calculated else match.group()
     exponent = unicodedata.normalize("NFKC", match.group())
     return f"的{chinese_cardinal(exponent)}次方"
 
@@ -111,6 +115,11 @@ def _phone(match: regex.Match[str]) -> str:
 def _date(match: regex.Match[str]) -> str:
     year = chinese_digits(match["year"]) + "年" if match["year"] else ""
     return f"{year}{chinese_cardinal(match['month'].lstrip('0'))}月{chinese_cardinal(match['day'].lstrip('0'))}日"
+
+
+def _coordinate(match: regex.Match[str]) -> str:
+    seconds = f"{chinese_number(match[3])}秒" if match[3] else ""
+    return f"{chinese_cardinal(match[1])}度{chinese_cardinal(str(int(match[2])))}分{seconds}"
 
 
 def _clock(match: regex.Match[str]) -> str:
@@ -168,6 +177,7 @@ CHINESE_AMOUNTS = (
         (r"(?<![\d.])1[3-9]\d[- ]\d{4}[- ]\d{4}(?!\d)", _phone),
         (r"(?<=(?:拨打|打|拨|热线|电话|报警|急救)[:：是为了]?\s?)(?:1\d{2}|1\d{4}|9\d{4})(?![\d.,\p{Latin}]|[元块个人次年月号日万])", _phone),
         (r"\A(?:110|119|120)(?=[。！!]*\Z)", _phone),
+        (r"(?<![\d.])(?:12306|12315|10086|10010)(?=[\p{Han}，。、！？；]|\Z)(?![元块个人次年月号日万])", _phone),
         (r"(?<![\d.])(?:110|119|120|12306|12345|12315|10086|10010|10000|911)(?=电话|热线|报警|急救|客服|网站|平台)", _phone),
     ),
     *rules(
@@ -180,7 +190,7 @@ CHINESE_AMOUNTS = (
     ),
     *rules(
         "time",
-        (r"(?<=\d:[0-5]\d)\s?[-~～–]\s?(?=\d{1,2}:[0-5]\d)", "到"),
+        (r"(?<=\d:[0-5]\d)\s?[-~～–—]\s?(?=\d{1,2}:[0-5]\d)", "到"),
         (r"(?<![\d:.]|\d\s?[-~～–]\s?)(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?(?![\d:：]|\s?[-~～–]\s?\d)(?<!比分\D{0,3}[\d:：]+)", _clock),
     ),
     *rules(
@@ -188,10 +198,15 @@ CHINESE_AMOUNTS = (
         (r"(?<![\d:：.]|[-~～–]\s?)(\d{1,3})\s?[:：]\s?(\d{1,3})(?![\d:：]|\s?[-~～–]\s?\d)", lambda match: f"{chinese_cardinal(str(int(match[1])))}比{chinese_cardinal(str(int(match[2])))}"),
     ),
     *rules(
+        "coordinate",
+        (r"(?<![\d.])(\d{1,3})°\s?(\d{1,2})['’′](?:\s?(\d{1,2}(?:\.\d+)?)[\"”″])?", _coordinate),
+    ),
+    *rules(
         "unit",
-        (rf"(?<=\d)\s?[-~～–]\s?(?=\d[\d.]*\s?(?:{_SYMBOLS})(?![\p{{Latin}}\d]))", "到"),
+        (rf"(?<=\d\s?(?:{_SYMBOLS}))\s?[-~～–—]\s?(?=\d[\d.]*\s?(?:{_SYMBOLS})(?![\p{{Latin}}\d]))", "到"),
+        (rf"(?<=\d)\s?[-~～–—]\s?(?=\d[\d.]*\s?(?:{_SYMBOLS})(?![\p{{Latin}}\d]))", "到"),
         (rf"(?<![\d.])({_NUMBER})\s?(?:km/h|KM/H|公里/小?时|千米/小?时)(?!\p{{Latin}})", lambda match: f"每小时{chinese_count(match[1], is_counted=True)}公里"),
-        (r"(?<=\p{Han})/(?=天|年|月|周|人|次|小时|分钟|秒)", "每"),
+        (r"(?<=\p{Han})/(?=天|年|月|周|人|次|小时|分钟|秒)|(?<=[元块镑])/(?=\p{Han})", "每"),
         (r"(?<![\d./])(\d{1,3})\s?/\s?(\d{1,3})\s?(mmHg)(?![\p{Latin}])", _pressure),
         (rf"(?<![\p{{Latin}}\d.,-])(?P<minus>[-−])?(?P<number>{_NUMBER})\s?(?P<scale>[万亿千百])?(?P<unit>{_SYMBOLS})(?![\p{{Latin}}\d²³/])", _measure),
         (rf"(?<=次方)\s?({_SYMBOLS})(?![\p{{Latin}}\d²³])", lambda match: _UNITS[match[1]]),
@@ -205,6 +220,11 @@ CHINESE_AMOUNTS = (
         (rf"(?<![\p{{Latin}}\d.,-])(?P<number>{_NUMBER})(?P<scale>[kKwWM])(?![\p{{Latin}}\d])", _thousands),
         (r"(?<=第)(I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?=[章节卷部篇回幕季集期])", lambda match: chinese_cardinal(str(roman_value(match[1])))),
         (r"(?<=世界大战|二战|一战|Chapter|Part)\s?(I{1,3}|IV|VI{0,3}|IX|X)\b", lambda match: chinese_cardinal(str(roman_value(match[1])))),
+        (r"(?<=[“\"])\d{3,}(?=[”\"])|(?<![\d.])(?:6{3,}|23{3,})(?=[，。！!、；～]|\s*\Z)", lambda match: chinese_digits(match.group())),
+        (r"(?<=\p{Han}[A-Z])\s?[·•]\s?(?=[A-Z\d]{5})", ""),  # 京A·12345
+        (r"(?<=\p{L}号码?[:：是为]?\s?)\d{5,}(?!\d|\.\d)", lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
+        (r"(?<=[\d，,、]\s?转|分机号?[:：是]?\s?)\d{2,6}(?![\d.]|[元块个圈次天年月])",
+         lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
         (r"(?<=(?:房间?|车牌|航班|车次|编号|邮编|密码|验证码|尾号|工号|学号|QQ|(?<![A-Za-z])[GDCTKZ])[:：是为]?\s?)\d{3,}(?!\d|\.\d|[元块个人次年月%])",
          lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),
         (r"(?<=航班[A-Z\d]{2}|(?<![A-Z])[A-Z]{2})\d{3,4}(?=航班|次|号|班)", lambda match: chinese_digits(match.group()).translate(PHONE_DIGITS)),

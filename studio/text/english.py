@@ -14,7 +14,7 @@ from functools import cache
 
 import regex
 
-from studio.text.english_amounts import AMOUNTS, POWER, power
+from studio.text.english_amounts import AMOUNTS, POWER, fraction_of, power
 from studio.text.english_dates import SHORT_NAMES, dates, read_as_year
 from studio.text.english_names import NAMES
 from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal
@@ -52,6 +52,8 @@ def _fraction(match: regex.Match[str]) -> str:
     whole, over, under = match["whole"], match["over"], match["under"]
     if under == "0":
         return f"{english_cardinal(over)} over zero"
+    if whole is None and over != "1" and int(over) < int(under) and _PART_OF.match(match.string, match.end()):
+        return fraction_of(over, under) + (" an" if match.string[match.end() + 1] in "aeiouh" else " a")
     name = {"2": "half", "4": "quarter"}.get(under) or english_ordinal(under)
     if over != "1":
         name = "halves" if under == "2" else name + "s"
@@ -62,6 +64,9 @@ def _fraction(match: regex.Match[str]) -> str:
         if int(over) < int(under)
         else f"{english_cardinal(over)} over {english_cardinal(under)}"
     )
+
+
+_PART_OF = regex.compile(r" (?:mile|inch|cup|hour|pound|ounce|teaspoon|tablespoon|acre|gallon|pint|mi|yard|foot)\b")
 
 
 def _greek(match: regex.Match[str]) -> str:
@@ -92,6 +97,7 @@ _BLANKS = regex.compile(r" {2,}")
 _SIGNS = rules(
     "sign",
     (r"(?<!\w)-\s?(?=−)|−", "-"),
+    (r"(?<![\w.])\.(?=\d)", "0."),
     (r"(?<![\d\s])\*+|\*+(?!\s?\d)|(?<!\d)\s\*+(?=\s)", " "),  # **bold**, but not 3*4
     (r"(?<![\w@./-])_+|_+(?![\w])|(?<!\S*[@/]\S*)(?<!@\w*)_+(?!\S*@)", " "),
     (r"[-=]+>|<[-=]+", " "),
@@ -114,6 +120,8 @@ _SIGNS = rules(
 _RANGES = rules(
     "range",
     (r"(?<=[$£€]\d[\d.,]*(?:[kKmMbB]|bn|mn))\s?[-–—]\s?(?=[$£€]\d)", " to "),
+    (r"(?<=\b\d[\d.,]*(?:[kKmMbB]|bn|mn))\s?[-–—]\s?(?=\d[\d.,]*(?:[kKmMbB]|bn|mn)\b)", " to "),
+    (r"(?<=\b(\p{Lu})\d)[-–—](?=\1\d\b)", " to "),
     (
         rf"(?<![\w.,:/-]|\)\s?)(?P<low_sign>{_MONEY})?(?P<low>{_AMOUNT})(?P<low_percent>%)?\s?[-–—]\s?"
         rf"(?P<high_sign>{_MONEY})(?P<high>(?!0\d){_AMOUNT})(?P<high_percent>(?=%))?(?![-–/:\d])",

@@ -6,7 +6,7 @@ import unicodedata
 
 import regex
 
-from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal
+from studio.text.number_words import english_cardinal, english_digits, english_number, english_ordinal, english_pairs
 from studio.text.rules import rules
 
 # Sign or code: unit, its plural, hundredth, its plural.
@@ -30,12 +30,12 @@ _CODES = {
 _SCALES = {
     "k": "thousand", "thousand": "thousand", "m": "million", "mn": "million", "mm": "million", "mil": "million",
     "million": "million", "b": "billion", "bn": "billion", "billion": "billion", "t": "trillion", "tn": "trillion",
-    "trillion": "trillion",
+    "trillion": "trillion", "lakh": "lakh", "crore": "crore",
 }  # fmt: skip
 _SIGNS = "|".join(map(regex.escape, sorted({*_CURRENCIES, *_CODES}, key=len, reverse=True)))
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _AMOUNT = r"(?:\d{1,3}(?:\.\d{3})+,\d{2}|\d+,\d{2}(?!\d)|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-_SCALE = r"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion|mn|bn|tn|mil)|[kKmMbBtT])(?![\p{L}\d]))?"
+_SCALE = r"(?:[ -]?(?P<scale>(?i:thousand|million|billion|trillion|lakh|crore|mn|bn|tn|mil)|[kKmMbBtT])(?![\p{L}\d]))?"
 _PER = r"(?:\s?/\s?(?P<per>hour|hr|h|day|d|week|wk|month|mo|year|yr|y|person|night|share|unit|kg|lb|sq\.?\s?ft|GB|kWh|m²))?(?!/)"
 _PER_WORDS = {
     "hr": "hour", "h": "hour", "d": "day", "wk": "week", "mo": "month", "yr": "year", "y": "year", "kg": "kilogram",
@@ -49,7 +49,7 @@ km kilometer kilometers|m meter meters|cm centimeter centimeters|mm millimeter m
 kg kilogram kilograms|kgs kilogram kilograms|g gram grams|mg milligram milligrams|µg microgram micrograms
 μg microgram micrograms|mcg microgram micrograms|lb pound pounds|lbs pound pounds|oz ounce ounces
 l liter liters|L liter liters|ml milliliter milliliters|mL milliliter milliliters|cl centiliter centiliters|dL deciliter deciliters|dl deciliter deciliters
-gal gallon gallons|qt quart quarts|pt pint pints|tbsp tablespoon tablespoons|tsp teaspoon teaspoons
+gal gallon gallons|qt quart quarts|pt pint pints|tbsp tablespoon tablespoons|Tbsp tablespoon tablespoons|Tsp teaspoon teaspoons|tsp teaspoon teaspoons
 ha hectare hectares|ac acre acres|mph mile_per_hour miles_per_hour|kmh kilometer_per_hour kilometers_per_hour
 kph kilometer_per_hour kilometers_per_hour|kph kilometer_per_hour kilometers_per_hour|kn knot knots
 mpg mile_per_gallon miles_per_gallon|rpm revolution_per_minute revolutions_per_minute
@@ -106,7 +106,7 @@ def _money(match: regex.Match[str]) -> str:
     whole, _, decimals = number.partition(".")
     scale = match["scale"]
     minus = "minus " if match["minus"] else ""
-    is_adjective = "-" in match.group() and scale is not None and "-" + scale in match.group()
+    is_adjective = _is_adjective(match) or (scale is not None and "-" + scale in match.group())
     if scale is not None:
         words = f"{_decimal(number)} {_SCALES[scale.lower()]} {one if is_adjective else many}"
     elif len(decimals) == 2 and hundredth:
@@ -121,10 +121,24 @@ def _money(match: regex.Match[str]) -> str:
         else:
             words = f"{unit_words} and {named}" if cents < 10 else f"{unit_words} {cent_words}"
     else:
-        words = f"{_decimal(number)} {one if number == '1' else many}"
+        words = f"{_decimal(number)} {one if number == '1' or is_adjective else many}"
     if (per := match.groupdict().get("per")) is not None:
         words += f" per {'square foot' if per.startswith('sq') else _PER_WORDS.get(per, per)}"
     return f"{minus}{words}"
+
+
+def _is_adjective(match: regex.Match[str]) -> bool:
+    """Return whether an amount belongs to a noun: a $5 bill, an 8 kg dog, the 100 m sprint."""
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    has_article = _ARTICLE.search(before) is not None
+    return (has_article and _NOUN.match(after) is not None) or _RACE.match(after) is not None
+
+
+_ARTICLE = regex.compile(r"(?i)\b(?:an?|another|every|each) \Z")
+_NOUN = regex.compile(
+    r"[ -](?!(?:in|of|on|to|for|from|by|per|and|or|at|with|each|is|was|more|less|long|wide|high|tall|deep)\b)\p{Ll}"
+)
+_RACE = regex.compile(r" (?:sprint|dash|relay|hurdles|freestyle|backstroke|breaststroke|butterfly)\b")
 
 
 def _decimal(number: str) -> str:
@@ -136,21 +150,36 @@ def _measure(match: regex.Match[str]) -> str:
     number = match["number"].replace(",", "")
     after = match.string[match.end() :]
     words = _decimal(number)
-    if (numerator := match["over"]) is not None:
-        words = f"{english_cardinal(numerator.replace('/', '').strip())} over {words}"
     unit = match["unit"]
+    if (numerator := match["over"]) is not None:
+        over = numerator.replace("/", "").strip()
+        if number.isdigit() and 0 < int(over) < int(number) <= _MAX_DENOMINATOR:
+            one = _UNITS[unit][0]
+            return f"{fraction_of(over, number)} {'an' if one[0] in 'aeio' else 'a'} {one}"
+        words = f"{english_cardinal(over)} over {words}"
     if unit == "s" and match.group().endswith("s") and match.group()[-2].isdigit():
         return match.group()  # in the 60s
     is_one = number == "1" and match["over"] is None
     power = _POWERS.get((match["power"] or "").lstrip("^"), "")
     if match["squared"]:
         power = "square " if match["squared"].startswith("sq") else "cubic "
-    words += f" {power}{_UNITS[unit][0 if is_one or match['hyphen'] else 1]}"
+    words += f" {power}{_UNITS[unit][0 if is_one or match['hyphen'] or _is_adjective(match) else 1]}"
     if match["divisor"]:
         words += f" per {_POWERS.get((match['power2'] or '').lstrip('^'), '')}{_UNITS.get(match['divisor'], (match['divisor'],))[0]}"
     # The point of an abbreviation, unless it ends the sentence.
     point = "." if match["point"] and (not after.strip(' "”’)') or regex.match(r"\s+\p{Lu}", after)) else ""
     return ("minus " if match["minus"] else "") + words + point
+
+
+_MAX_DENOMINATOR = 16
+
+
+def fraction_of(over: str, under: str) -> str:
+    """Return a fraction of something below one: half, a quarter of, three quarters of, two thirds of."""
+    if under == "2":
+        return "half"
+    name = "quarter" if under == "4" else english_ordinal(under)
+    return f"a {name} of" if over == "1" else f"{english_cardinal(over)} {name}s of"
 
 
 def _expression(match: regex.Match[str]) -> str:
@@ -189,8 +218,12 @@ def _difference(match: regex.Match[str]) -> str:
 
 def _multiplied(match: regex.Match[str]) -> str:
     number, scale = match["number"].replace(",", ""), match["scale"]
-    if scale == "B" and regex.match(r"\s\p{Lu}", match.string[match.end() :]):
-        return match.group()  # 221B Baker Street
+    if (
+        scale == "B"
+        and number.isdigit()
+        and not regex.match(r"\s(?:people|in|\p{Ll}+s)\b", match.string[match.end() :])
+    ):
+        return match.group()  # 221B Baker Street, room 204B
     if match.group() == "3M" and not regex.match(
         r"\s\p{Ll}+(?<!tape|product|mask)s\b|\s(?:people|in|of)\b", match.string[match.end() :]
     ):
@@ -223,8 +256,8 @@ def _rating(match: regex.Match[str]) -> str:
 
 def _coordinate(match: regex.Match[str]) -> str:
     seconds = f" {_decimal(match[3])} seconds" if match[3] else ""
-    direction = {"N": "north", "S": "south", "E": "east", "W": "west"}[match[4]]
-    return f"{english_cardinal(match[1])} degrees {english_cardinal(match[2])} minutes{seconds} {direction}"
+    direction = {"N": " north", "S": " south", "E": " east", "W": " west", None: ""}[match[4]]
+    return f"{english_cardinal(match[1])} degrees {english_cardinal(match[2])} minutes{seconds}{direction}"
 
 
 def _score(match: regex.Match[str]) -> str:
@@ -236,7 +269,7 @@ AMOUNTS = (
         "money",
         (rf"(?<![\p{{L}}\d.,])(?P<minus>[-−])?(?P<sign>{_SIGNS})\s?(?P<amount>{_AMOUNT}){_SCALE}(?:\s(?:US )?(?:dollars?|pounds?|euros?)\b)?{_PER}(?![\d%])", _money),
         (
-            rf"(?<![\p{{L}}\d.,$£€])(?P<minus>[-−])?(?P<amount>{_AMOUNT}){_SCALE}\s?(?P<sign>{_SIGNS})(?![\p{{L}}\d])",
+            rf"(?<![\p{{L}}\d.,$£€])(?<!\b[Tt]he (?=\d Rs))(?P<minus>[-−])?(?P<amount>{_AMOUNT}){_SCALE}\s?(?P<sign>{_SIGNS})(?![\p{{L}}\d])",
             _money,
         ),
         (
@@ -272,11 +305,14 @@ AMOUNTS = (
         "score",
         (r"(?<=\b(?:scored|score of|rated|rating of|rating|got|gets|earned) )(\d+(?:\.\d+)?)/(\d+)(?![\d/])", _rating),
         (r"(?<![\w./])(\d\.\d)/(5|10)(?![\d/.])", _rating),
+        (r"(?i)(?<=\b(?:BP|blood pressure)(?: is| was| of|:)? )(\d{2,3})/(\d{2,3})(?![\d/]|\s?mmHg)",
+         lambda match: f"{english_pairs(match[1])} over {english_cardinal(match[2])}"),
+        (r"(?<![\d.,])(480|720|1080|1440|2160)(?=[pi]\b)", lambda match: f"{english_pairs(match[1])} "),
         (r"(?<![\w.,-])50-50(?![\w-])", "fifty fifty"),
     ),
     *rules(
         "coordinate",
-        (r"(?<![\d.])(\d{1,3})°\s?(\d{1,2})['’′](?:\s?(\d{1,2}(?:\.\d+)?)[\"”″])?\s?([NSEW])\b", _coordinate),
+        (r"(?<![\d.])(\d{1,3})°\s?(\d{1,2})['’′](?:\s?(\d{1,2}(?:\.\d+)?)[\"”″])?(?:\s?([NSEW])\b)?", _coordinate),
     ),
     *rules(
         "inches",
@@ -299,6 +335,7 @@ AMOUNTS = (
     *rules(
         "number",
         (rf"(?<![\w.,$£€-])(?P<number>{_NUMBER})(?P<scale>[kKmMbB]|bn|mn|tn)(?![\p{{L}}\d-])", _multiplied),
+        (r"(?<![\d,.])1,000s\b", "thousands"),
         (r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)(?![\p{L}\d])", _ordinal),
         (r"(?<![\w.,])(\d{1,3})-(?=[a-z]{3,})", lambda match: f"{english_cardinal(match[1])}-"),
         (r"(?<![\d.,])(\d{3,}) / (\d{2,})(?![\d/])",

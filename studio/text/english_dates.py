@@ -158,7 +158,8 @@ def _letters_after_digits(match: regex.Match[str]) -> str:
 
 
 def _numbered(match: regex.Match[str]) -> str:
-    return f"{match[1]} {english_pairs(match[2])}"
+    letter = match.groupdict().get("letter")
+    return f"{match[1]} {english_pairs(match[2])}" + (f" {letter}" if letter else "")
 
 
 def _duration(match: regex.Match[str]) -> str:
@@ -235,11 +236,11 @@ _REST = (
         (r"(?<![\w.,])['’]?([2-9])0['’]?s\b", lambda match: english_decade("19", match[1]).partition(" ")[2]),
         (r"(?<=\b(?:class of|summer of|spirit of|back in|in) )['’](\d{2})\b",
          lambda match: english_pairs(match[1]) if match[1][0] != "0" else "oh " + english_cardinal(match[1][1])),
-        (r"\b(?:c\.|ca\.)\s?(?=\d{3,4}\b)", "circa "),
+        (r"\b(?:c\.|ca\.)\s?(?=\d{3,4}\b|AD \d)", "circa "),
     ),
     *rules(
         "number",
-        (r"\b([Rr]oom|[Ff]light|[Rr]oute|[Hh]ighway|[Aa]partment|Apt\.?|[Ss]uite|[Bb]us|[Ee]xit|[Tt]rain|Boeing|[Hh]otline|Area|Interstate) (\d{2,4})(?![\d,.:]\d|\p{L})",
+        (r"\b([Rr]oom|[Ff]light|[Rr]oute|[Hh]ighway|[Aa]partment|Apt\.?|[Ss]uite|[Bb]us|[Ee]xit|[Tt]rain|Boeing|[Hh]otline|Area|Interstate) (\d{2,4}+)(?P<letter>\p{Lu})?(?![\p{L}\d]|[,.:]\d)",
          _numbered),
         (r"(?<=\b[Ff]light )([A-Z]{2}|[A-Z]\d|\d[A-Z]) ?(\d{2,4})\b", _numbered),
         (r"\b(Boeing|Airbus A|Porsche|Route) ?(\d{3})(?![\d,.:]\d)", _numbered),

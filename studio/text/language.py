@@ -52,17 +52,18 @@ EMOJI = regex.compile(
 )
 _MAYBE_DATE = regex.compile(r"\d[/.-]\d")
 _HAN = regex.compile(r"\p{Han}")
+_HAN_MARKS = regex.compile(r"[，。、；：！？（）]")
 _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _CYRILLIC_WORD = regex.compile(r"\p{Cyrillic}+")
-_LATIN_WORD = regex.compile(r"\p{Latin}[\p{Latin}\p{Mn}'’]*")
+_LATIN_WORD = regex.compile(r"(?<!\d)\p{Latin}[\p{Latin}\p{Mn}'’]*")
 # Sufficient for detection, even in long texts.
 _SAMPLED_CHARACTERS = 2000
 # Fewer words may be a product name, whose numbers Chinese speakers read in Chinese.
 _INSET_WORDS = 3
 _COMMON_WORDS = {
     Language.ENGLISH: "the and of to is in it that was for you he she on are with they at be this have from not we "
-    "his her by an or has had will would can my your i a as but all there their what if about who which when our",
+    "his her by per an or has had will would can my your i a as but all there their what if about who which when our",
     Language.GERMAN: "der die das und ist nicht ein eine ich zu den mit auf sich von dem es im für wir sie er als auch "
     "bei nach wird war sind hat haben aus über noch nur wie aber des einen einer um kein",
     Language.FRENCH: "le la les et est un une des du que qui dans pour pas je il elle nous vous sur avec au ce cette "
@@ -113,9 +114,10 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
     num_cyrillic = len(_CYRILLIC_WORD.findall(sample))
     if not (num_han or num_kana or num_hangul or latin_words or num_cyrillic):
         return default
-    # One Chinese character counts as two Latin words.
+    # One Chinese character counts as two Latin words, and its punctuation as one.
+    num_marks = len(_HAN_MARKS.findall(sample)) if num_han else 0
     weights = {
-        Language.CHINESE: 2 * num_han if 4 * num_kana < num_han else 0,
+        Language.CHINESE: 2 * num_han + num_marks if 4 * num_kana < num_han else 0,
         Language.JAPANESE: 2 * (num_han + num_kana) if num_kana and 4 * num_kana >= num_han else 0,
         Language.KOREAN: num_hangul,
         Language.RUSSIAN: num_cyrillic,
@@ -211,7 +213,7 @@ def language_of_line(text: str, script: Language) -> Language:
     found = detect_language(text, script)
     if found is script or found not in _COMMON_WORDS:
         return found
-    if script in _COMMON_WORDS:
+    if script in _COMMON_WORDS or (script is Language.CHINESE and _HAN.search(text)):
         return _clear_language(text) or script
     return found
 

@@ -176,12 +176,13 @@ _SENTENCE_END = _runs_of(r"\p{STerm}．")
 _NUMBER_MARKS = ".．:：、"
 _MAY_FOLLOW = "\"'(*[<-"
 _WORD_BEFORE = regex.compile(r"([\p{L}\p{M}.]+)\Z")
-_NEXT_WORD = regex.compile(rf"[\s\"'“‘(\[{OPENING}{SOUND}]*(\w)")
+_NEXT_WORD = regex.compile(rf"[\s\"'“‘(\[~≈$£€¥#±<>{OPENING}{SOUND}]*(\w)")
+_NUMERAL = regex.compile(r"\d|[IVXL]+\b")
 _HAS_LETTER = regex.compile(rf"[\p{{L}}{PHONE}{SOUND}]")
 _INITIALS = regex.compile(r"(?:\p{L}\.)+\p{L}|(?!I)\p{Lu}")  # U.S, p.m, J
 # Abbreviations that never end a sentence, and those that do not end one before a number.
-_TITLES = "mr mrs ms dr prof st messrs gen maj capt lt sgt rev hon gov sen rep pres mt vs cf approx al"
-_BEFORE_NUMBER = "no nos fig figs sec vol vols ch pp p art eq jan feb mar apr jun jul aug sep sept oct nov dec"
+_TITLES = "mr mrs ms dr prof st messrs gen maj capt lt sgt rev hon gov sen rep pres mt vs cf approx al ca"
+_BEFORE_NUMBER = "no nos fig figs sec vol vols ch pp p art eq jan feb mar apr jun jul aug sep sept oct nov dec ext sc ll rm op para c"
 _NEVER_LAST = frozenset(_TITLES.split())
 _NEVER_LAST_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER.split())
 
@@ -216,6 +217,8 @@ def _is_end(masked: str, start: int, end: int, piece_start: int) -> bool:
         return False  # 3.14, 10:30, 2、3个
     if not mark.isascii():
         return True
+    if after == "–" and mark == ".":
+        return False  # Jan.–Mar.
     if after.isascii() and after and not (after.isspace() or after in _MAY_FOLLOW):
         return False  # example.com, 5:30pm, e.g.,
     return mark != "." or _point_ends(masked, start, end, piece_start)
@@ -234,7 +237,7 @@ def _point_ends(masked: str, start: int, end: int, piece_start: int) -> bool:
     return not (
         name in _NEVER_LAST
         or _INITIALS.fullmatch(word[1])
-        or (name in _NEVER_LAST_BEFORE_NUMBER and following[1].isdigit())
+        or (name in _NEVER_LAST_BEFORE_NUMBER and _NUMERAL.match(masked, following.start(1)))
     )
 
 

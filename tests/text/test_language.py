@@ -32,6 +32,8 @@ from studio.text.language import (
         ("コーヒー", Language.JAPANESE),
         ("안녕하세요 5", Language.KOREAN),
         ("Привет, 5 друзей", Language.RUSSIAN),
+        ("PM2.5为35μg/m³，AQI 58。", Language.CHINESE),
+        ("10^6 bacteria per mL; 5e-3 mol/L", Language.ENGLISH),
         ("Ich habe 5 Äpfel und ein Brot.", Language.GERMAN),
         ("J'ai 5 pommes et le pain est bon", Language.FRENCH),
         ("Tengo 5 manzanas y el pan", Language.SPANISH),

@@ -34,6 +34,8 @@ def _pieces(text: str, language: Language) -> list[str]:
         (ENGLISH, ["Dr. Smith met J. K. Rowling, Mrs. Lee vs. Mr. Wu."]),
         (ENGLISH, ["On Jan. 5 at 5 p.m. the U.S. Army read No. 7."]),
         (ENGLISH, ["He said no.", " She left in Jan.", " Then he came."]),
+        (ENGLISH, ["From Jan.–Mar. he ran, ca. AD 12."]),
+        (ENGLISH, ["Call ext. 7 or see vol. II, i.e. ~$4.40, born c. 1450.", " It cost 5.", " $6 is more."]),
         (ENGLISH, ["approx. five, i.e. 3.14 of example.com at 10:30"]),
         (ENGLISH, ["1. First item.", " 2. Second."]),
         (ENGLISH, ["It is I.", " He knew."]),
