@@ -39,7 +39,7 @@ ENGLISH = {
     "the 2000s": "the two thousands",
     "24/7": "twenty four seven",
     "50/50": "fifty fifty",
-    "3/4 cup": "three quarters cup",
+    "3/4 cup": "three quarters of a cup",
     "5-10%": "five to ten percent",
     "$5-$10": "five dollars to ten dollars",
     "$1-2 million": "one to two million dollars",
