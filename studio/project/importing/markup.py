@@ -84,6 +84,7 @@ class Parser(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
+        self._missing: set[str] = set()  # ends that the rest of the page does not contain
         self.prepare()
         # After the last ">", nothing is a tag. HTMLParser would search the rest once for each "<".
         end = text.rfind(">") + 1
@@ -107,6 +108,24 @@ class Parser(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.end(_local(tag))
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        """Return the end of a comment, or -1. HTMLParser would search the rest of the page for each open comment."""
+        end = -1 if "--" in self._missing else super().parse_comment(i, report)
+        if end < 0:
+            self._missing.add("--")
+        return end
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Return the end of a section: CDATA is text, all others are conditions. HTMLParser raises for unknown ones."""
+        start = i + len("<![CDATA[")
+        if self.rawdata[i:start].upper() == "<![CDATA[" and "]]>" not in self._missing:
+            end = self.rawdata.find("]]>", start)
+            if end >= 0:
+                self.handle_data(self.rawdata[start:end])
+                return end + len("]]>")
+            self._missing.add("]]>")
+        return self.parse_bogus_comment(i, report)
 
 
 def _local(tag: str) -> str:

@@ -33,6 +33,10 @@ _FORMATTING = regex.compile(
 )
 _VOICE = regex.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]+)>")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
+# Overrides of SubStation Alpha. The work of pysubs2 for these grows with the square of their number.
+_OVERRIDE = regex.compile(r"\{[^{}]*\}")
+_DRAWING = regex.compile(r"\{[^{}]*\\p[1-9]")
+_MAX_LINE_LENGTH = 10_000  # longer lines of these formats contain drawings
 _OTHER_FORMATS = ("ass", "ssa", "microdvd", "mpl2", "sami", "tmp")
 _NO_NAMES = ("", "NTP")  # NTP is what Sub Station Alpha writes
 _USUAL_FRAMES_PER_SECOND = 24_000 / 1001
@@ -111,21 +115,23 @@ def _read(text: str) -> list[_Cue]:
             text, _ = _with_plain_times(text)
         elif kind not in _OTHER_FORMATS:
             return []
+        elif kind != "sami":  # which may have all subtitles in one line
+            text = "\n".join(line for line in text.splitlines() if len(line) <= _MAX_LINE_LENGTH)
         try:
             events = pysubs2.SSAFile.from_string(text, format_=kind, keep_html_tags=True)
         except pysubs2.UnknownFPSError:
             events = pysubs2.SSAFile.from_string(text, format_=kind, fps=_USUAL_FRAMES_PER_SECOND)
-        shown = sorted(events.get_text_events(), key=lambda event: event.start)
-    except (pysubs2.Pysubs2Error, ValueError, LookupError, AttributeError, ArithmeticError):
+        shown = sorted(events, key=lambda event: event.start)
+    except (pysubs2.Pysubs2Error, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError):
         return []
     cues = [
         _Cue(
             Slot(event.start / 1000, max(event.start, event.end) / 1000),
-            event.text.split(r"\N") if is_timed else event.plaintext.split("\n"),
+            event.text.split(r"\N") if is_timed else _OVERRIDE.sub("", event.text).replace(r"\n", r"\N").split(r"\N"),
             speaker=event.name.strip() if event.name.strip() not in _NO_NAMES else None,
         )
         for event in shown
-        if event.start >= 0
+        if event.start >= 0 and not event.is_comment and not _DRAWING.search(event.text)
     ]
     # Layers of decorated text repeat it.
     return [next(group) for _, group in groupby(cues, key=lambda cue: (cue.slot, cue.lines))]

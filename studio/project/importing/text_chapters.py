@@ -45,11 +45,12 @@ def blocks_of_text(text: str) -> list[Block]:
     lines = text.splitlines()
     headings = [at for at, line in enumerate(lines) if _is_heading(lines, at, line.strip())]
     titles = [lines[at].strip().casefold() for at in headings]
+    last = {title: place for place, title in enumerate(titles)}
     # A list of contents repeats the headings, without text between them.
     headings = [
         at
         for place, at in enumerate(headings)
-        if titles[place] not in titles[place + 1 :] or _has_text(lines, at + 1, headings[place + 1])
+        if place == last[titles[place]] or _has_text(lines, at + 1, headings[place + 1])
     ]
     if len(headings) < _MIN_HEADINGS:
         numbered = _numbered_headings(lines)

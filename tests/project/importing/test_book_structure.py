@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pypdf
@@ -167,10 +168,24 @@ def test_a_class_that_the_style_sheet_hides_is_left_out() -> None:
     ]
 
 
-@pytest.mark.parametrize("unit", ["<b>x", "<p>Hi.</p>", "<div>", "<i>a</i> ", "<a ", "</i>"])
+def test_cdata_is_text_and_conditions_of_word_are_not() -> None:
+    assert text_of("<p><![if !supportLists]>One<![endif]> <![CDATA[& two]]> <![x[three]>") == ["One & two"]
+
+
+@pytest.mark.parametrize("unit", ["<b>x", "<p>Hi.</p>", "<div>", "<i>a</i> ", "<a ", "</i>", "<![cdata[>", "<![x>"])
 def test_the_work_for_a_page_grows_with_its_size(unit: str) -> None:
     """A quadratic reader would take minutes."""
     assert len(Page(f"<p>{unit * 30_000}").blocks) <= 30_001
+
+
+def test_the_end_of_comments_is_not_searched_again_once_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    search = HTMLParser.parse_comment
+    monkeypatch.setattr(
+        HTMLParser, "parse_comment", lambda page, at, *rest: searched.append(at) or search(page, at, *rest)
+    )
+    assert text_of("<p><!-- x -->" + "<!--a>" * 1_000)
+    assert len(searched) == 2
 
 
 @pytest.mark.parametrize("unit", ["[[", "[[ a\n", "/* ", "*a ", "BOB\nHi there.\n\n"])

@@ -11,6 +11,11 @@ from studio.project.importing.script_file import ImportOptions, read_file
 from studio.project.importing.subtitles import lines_of_subtitles, notices_of_subtitles
 from studio.project.lines import Slot
 
+DIALOGUE = (
+    "[Script Info]\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+    "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,"
+)
+
 
 def spoken(text: str) -> list[tuple[str | None, str]]:
     return [(line.character, line.text) for line in lines_of_subtitles(text) if line.is_spoken]
@@ -201,7 +206,15 @@ def test_sounds_can_be_spoken(tmp_path: Path) -> None:
     assert [line.is_spoken for line in read_file(path).script(ImportOptions(speaks_notes=True)).lines] == [True]
 
 
-@pytest.mark.parametrize("unit", ["<rt>", "<v ", "<v.", "<", "{y:", "["])
-def test_unclosed_tags_do_not_repeat_the_search(unit: str) -> None:
-    lines = lines_of_subtitles(f"WEBVTT\n\n00:01.000 --> 00:02.000\n{unit * 20_000}x\n")
-    assert len(lines) <= 1
+@pytest.mark.parametrize("head", ["WEBVTT\n\n00:01.000 --> 00:02.000\n", DIALOGUE, "{1}{20}", "00:00:01:", "[1][20]"])
+@pytest.mark.parametrize("unit", ["<rt>", "<v ", "<v.", "<", "{y:", "[", "{", "{\\", r"{\i1}"])
+def test_the_work_for_a_subtitle_grows_with_its_size(head: str, unit: str) -> None:
+    """A quadratic reader would take minutes."""
+    assert len(lines_of_subtitles(f"{head}{unit * 50_000}x\n")) <= 1
+
+
+def test_drawings_and_comments_of_substation_alpha_are_left_out() -> None:
+    drawing, comment = (r"{\p1}m 0 0 l 100 0 {\p0}sun", "moon")
+    text = DIALOGUE + "star" + DIALOGUE.splitlines()[-1].join(["\n", drawing])
+    text += DIALOGUE.splitlines()[-1].replace("Dialogue", "\nComment") + comment
+    assert spoken(text) == [(None, "star")]

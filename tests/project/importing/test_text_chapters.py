@@ -67,3 +67,8 @@ def test_other_text_has_no_chapters(text: str) -> None:
 )
 def test_markdown_keeps_its_words_and_spaces(markdown: str, words: list[str]) -> None:
     assert [block.text for block in blocks_of_markdown(markdown)] == words
+
+
+def test_the_work_for_chapters_grows_with_their_number() -> None:
+    """A quadratic reader would take minutes."""
+    assert len(titles("".join(f"Chapter 1: No. A{number}\n" for number in range(50_000)))) == 50_000
