@@ -35,6 +35,8 @@ _START_SECONDS = 15.0
 # The client must read within this time.
 _UNREAD_SECONDS = 60.0
 _MAX_SPEECHES = 16  # of one connection
+# Characters of a message that are divided into fragments before other clients have a turn: some milliseconds of work.
+_MAX_CHARACTERS_AT_ONCE = 100
 _ONLY = ""  # key of a speech without a ``context_id``
 # Close codes from 4000 are this number and the HTTP status of the error.
 _FIRST_CLOSE_CODE = 4000
@@ -131,7 +133,7 @@ class _Connection:
             case "text" | "flush" | "end" | "cancel":
                 speech = self._speeches.get(context_id) if isinstance(context_id, str) else None
                 if speech is not None:
-                    speech.obey(kind, values.get("text"))
+                    await speech.obey(kind, values.get("text"))
                 elif context_id == _ONLY:
                     raise BadRequest("This connection has no speech without a “context_id”.")
             case _:
@@ -182,14 +184,14 @@ class _LiveSpeech:
         self._is_ending = False
         self.task = asyncio.create_task(self._run())
 
-    def obey(self, kind: str, text: object) -> None:
+    async def obey(self, kind: str, text: object) -> None:
         """Process a message of the client. An error in it ends the speech."""
         if self._is_ending:
             return
         try:
             match kind:
                 case "text":
-                    self._add(text)
+                    await self._add(text)
                 case "flush":
                     self._put(self._text.flush(), TextMark.FLUSH)
                 case "end":
@@ -200,13 +202,17 @@ class _LiveSpeech:
             self._failure = error
             self.task.cancel()
 
-    def _add(self, text: object) -> None:
+    async def _add(self, text: object) -> None:
         if not isinstance(text, str):
             raise BadRequest("The field “text” must be a text.")
         self._num_characters += len(text)
         if self._num_characters > MAX_INPUT:
             raise BadRequest("The text is longer than {number} characters.", remedy="Split it.", number=MAX_INPUT)
-        self._put(self._text.feed(text.encode("utf-8", "ignore").decode()))  # without lone surrogates
+        text = text.encode("utf-8", "ignore").decode()  # without lone surrogates
+        size = _MAX_CHARACTERS_AT_ONCE if self._service.interleaves_text else len(text)
+        for start in range(0, len(text), max(1, size)):
+            self._put(self._text.feed(text[start : start + size]))
+            await asyncio.sleep(0)
 
     def _put(self, parts: Sequence[TextPart | TextMark], *marks: TextMark) -> None:
         for each in (*parts, *marks):

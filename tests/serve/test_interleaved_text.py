@@ -23,6 +23,7 @@ from studio.serve import backend as serve_backend
 from studio.serve.backend import ServedSpeech
 from studio.serve.fair_queue import FairQueue
 from studio.text.arriving import ArrivingText, Fragment
+from studio.text.segmentation import IncrementalText, TextPart
 from studio.worker.client import WorkerClient
 from studio.worker.process import Worker
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -70,6 +71,35 @@ def test_a_sentence_is_heard_before_it_is_complete() -> None:
 def test_another_computer_gives_the_same(interleaving: RunningService) -> None:
     heard = heard_by_client(lambda: RemoteWorker(ServerAddress(interleaving.url)))
     np.testing.assert_array_equal(heard, expected())
+
+
+def test_other_clients_have_a_turn_while_a_long_message_is_divided(
+    interleaving: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, feed = "今天天气很好，" * 400, IncrementalText.feed
+    pieces: list[str] = []
+    turns: list[int] = []  # the number of pieces at the turn of the event loop after each of them
+
+    def recording_feed(incremental: IncrementalText, piece: str) -> list[TextPart]:
+        pieces.append(piece)
+        asyncio.get_running_loop().call_soon(lambda: turns.append(len(pieces)))
+        return feed(incremental, piece)
+
+    monkeypatch.setattr(IncrementalText, "feed", recording_feed)
+
+    async def run() -> None:
+        async with connect(f"ws{interleaving.url[4:]}/v1/audio/speech/stream") as socket:
+            for message in ({"type": "start"}, {"type": "text", "text": text}, {"type": "ping"}):
+                await socket.send(json.dumps(message))
+            while True:
+                received = await socket.recv()
+                if isinstance(received, str) and json.loads(received)["type"] == "pong":
+                    return
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    assert "".join(pieces) == text
+    assert max(map(len, pieces)) <= 100
+    assert turns == list(range(1, len(pieces) + 1)), "two pieces in one turn"
 
 
 def test_the_web_socket_gives_the_same(interleaving: RunningService) -> None:
