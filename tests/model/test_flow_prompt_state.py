@@ -23,7 +23,7 @@ def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("num_tokens", "cached_frames"), [(3, 0), (27, 0), (28, 50), (53, 100), (90, 150)])
+@pytest.mark.parametrize(("num_tokens", "cached_frames"), [(3, 0), (27, 0), (28, 50), (53, 100), (77, 100), (78, 150)])
 def test_whole_blocks_of_the_prompt_are_cached(
     reference: Path, family: str, num_tokens: int, cached_frames: int
 ) -> None:

@@ -172,3 +172,18 @@ def test_samples_are_limited(kind: VocoderKind) -> None:
     network.conv_post.bias.data += 4.0
     actual = one_run(network)
     assert actual.abs().max() == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize(
+    ("kind", "num_before", "num_after"),
+    [(VocoderKind.NON_CAUSAL, 5, 5), (VocoderKind.SAMPLE_PHASE, 5, 5), (VocoderKind.CAUSAL, 3, 8)],
+)
+def test_a_frame_influences_the_pitch_of_the_frames_around_it(
+    kind: VocoderKind, num_before: int, num_after: int
+) -> None:
+    """Comparisons with the official arrays do not notice that the outermost frames are missing."""
+    predictor, mel = small_network(kind).f0_predictor, random_mel(60)[None]
+    changed = mel.clone()
+    changed[:, :, 30] += 5.0
+    differs = (predictor(changed) != predictor(mel))[0]
+    assert differs.nonzero().flatten().tolist() == list(range(30 - num_before, 31 + num_after))
