@@ -5,7 +5,8 @@
 FAULT is one or more of the names that ``--help`` prints; by default all. Each fault is caused 40 times, or 3 times with
 ``--short``, at random moments. After each, nothing may be lost but the line that was being spoken; at the end, the files
 must equal those of an undisturbed export. The load on the service lasts ``--minutes``. A full disk needs Linux, and the
-right to mount a file system in a namespace; the clock needs the program ``faketime``. Ten minutes of playback in the
+right to mount a file system in a namespace; the clock needs the program ``faketime``; the sound device needs
+``pulseaudio``. Ten minutes of playback in the
 window are a test: ``TIMBRE_LONG_PLAY_SECONDS=600 pytest tests/app/playback/test_long_play.py``.
 """
 
@@ -21,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -49,13 +51,33 @@ _TIMEOUT_SECONDS = 1_800
 _WINDOW_SECONDS = 15.0  # until the window has spoken, saved and exported
 # A full disk is an error with this exit status, or no error at all where the file is only a cache or a log.
 _DISK_FULL = "disk-full"
+_NO_MOUNT = 99
+_NOTHING = "4k"
 _UNEXPECTED = ("internal-error", "Traceback")
-# Grows a file system that is too small, and runs the command again.
+# Grows a file system that was too small, and runs the command again. Of 4 kB, nothing is left for the command.
 _ON_SMALL_DISK = """
-mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99; folder=$2; shift 2
-"$@"; echo "first: $?"
-mount -o remount,size=1g "$folder"
-"$@"; status=$?; cp -r "$folder" "$COPY"; exit $status
+mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99; folder=$2
+if [ "$1" = 4k ]; then echo > "$folder/ballast"; fi; shift 2
+"$@"; status=$?; echo "first: $status"
+rm -f "$folder/ballast"; mount -o remount,size=1g "$folder"
+if [ $status != 0 ]; then "$@"; status=$?; fi
+cp -r "$folder" "$COPY"; exit $status
+"""
+_ON_DISK = 'mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99; shift 2; exec "$@"'
+_CHANGE_SETTING = """
+import sys
+from studio import settings
+from studio.errors import StudioError
+from studio.settings_store import Settings
+try:
+    Settings().change({getattr(settings, sys.argv[1]): sys.argv[2]})
+except StudioError as error:
+    sys.exit(f"{error} ({error.code})")
+"""
+_PRINT_SETTINGS = """
+from studio.settings import EXPORT_FOLDER, EXPORT_PATTERN
+from studio.settings_store import Settings
+print(Settings()[EXPORT_FOLDER], Settings()[EXPORT_PATTERN])
 """
 _MAX_GROWTH_BYTES = 30_000_000
 _MAX_GROWTH_HANDLES = 8
@@ -105,6 +127,7 @@ class FaultTrials:
             timeout=_TIMEOUT_SECONDS,
             check=False,
         )
+        assert ran.returncode != _NO_MOUNT, f"a file system cannot be mounted here: {ran.stderr}"
         assert not any(each in ran.stderr for each in _UNEXPECTED), ran.stderr
         return ran
 
@@ -200,7 +223,16 @@ class FaultTrials:
         self.require_undisturbed(target)
 
     def full_disk(self) -> None:
-        """A disk that is full, of the files or of one of the program's folders, is a sentence; then the export resumes."""
+        """A full disk gives its error wherever the program writes. With space, the same command succeeds."""
+        self._fill_during_exports()
+        for size in (_NOTHING, "64k", "160k"):
+            self._fill_during_change("DATA", size, self._add_voice("Full"), [*_TIMBRE, "voices", "list"], "Full")
+        change = [sys.executable, "-c", _CHANGE_SETTING, "EXPORT_FOLDER", "full"]
+        self._fill_during_change("CONFIG", _NOTHING, change, [sys.executable, "-c", _PRINT_SETTINGS], "full")
+        self._fill_under_window()
+
+    def _fill_during_exports(self) -> None:
+        """Fill the disk of the files or of one of the program's folders, then resume the export."""
         places = {"out": self.work / "full"} | {name: self.work / "program" / name.lower() for name in _FOLDERS}
         for name, folder in places.items():
             folder.mkdir(parents=True, exist_ok=True)
@@ -209,14 +241,61 @@ class FaultTrials:
                 shutil.rmtree(copy, ignore_errors=True)
                 target = str(folder.relative_to(self.work)) if name == "out" else "full-program"
                 shutil.rmtree(self.work / "full-program", ignore_errors=True)
-                small = ["unshare", "--map-root-user", "--mount", "sh", "-c", _ON_SMALL_DISK, "sh", size, str(folder)]
-                ran = self.run_any([*small, *self.export_to(target)], {"COPY": str(copy)})
-                assert ran.returncode != 99, f"a file system cannot be mounted here: {ran.stderr}"
-                assert ran.returncode == 0, ran.stderr
-                assert "first: 0" in ran.stdout or _DISK_FULL in ran.stderr, (
-                    f"{name}, {size}: {ran.stdout} {ran.stderr}"
-                )
+                self._run_on_small_disk(size, folder, self.export_to(target))
                 self.require_undisturbed(copy if name == "out" else self.work / "full-program")
+
+    def _fill_during_change(
+        self, name: str, size: str, change: Sequence[str], read: Sequence[str], wanted: str
+    ) -> None:
+        """Run ``change`` on a full disk, and again with space. Then ``read`` must print ``wanted``."""
+        copy = self.work / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        self._run_on_small_disk(size, self.work / "program" / name.lower(), change)
+        found = self.run(read, {f"TIMBRE_{name}": str(copy)}).stdout
+        assert wanted in found, f"{name}, {size}: {found}"
+
+    def _run_on_small_disk(self, size: str, folder: Path, command: Sequence[str]) -> None:
+        """Run ``command`` with a small disk as ``folder``, and again with a larger one. Copy the folder to ``copy``."""
+        ran = self.run_any([*_mounting(_ON_SMALL_DISK, size, folder), *command], {"COPY": str(self.work / "copy")})
+        assert ran.returncode == 0, ran.stderr
+        may_succeed = size != _NOTHING
+        is_good = (may_succeed and "first: 0" in ran.stdout) or _DISK_FULL in ran.stderr
+        assert is_good, f"{folder}, {size}: {ran.stdout} {ran.stderr}"
+
+    def _fill_under_window(self) -> None:
+        """Fill the disk of a window that speaks, saves and exports."""
+        folder = self.work / "window-disk"
+        folder.mkdir(exist_ok=True)
+        for _ in range(self.num_faults):
+            self._run_window(
+                "full-disk", folder, {"TIMBRE_DATA": str(folder / "data")}, _mounting(_ON_DISK, "100m", folder)
+            )
+
+    def device(self) -> None:
+        """Playback continues when the sound device returns, and ends when it does not."""
+        if not shutil.which("pulseaudio"):
+            raise AssertionError("the program pulseaudio is not installed")
+        for number in range(self.num_faults):
+            with tempfile.TemporaryDirectory() as short:  # the path of a socket must be short
+                environment = {"HOME": short, "XDG_RUNTIME_DIR": short, "PULSE_RUNTIME_PATH": short}
+                modules = (f"module-native-protocol-unix auth-anonymous=1 socket={short}/native", "module-null-sink")
+                options = ["-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--disable-shm=yes"]
+                command = ["pulseaudio", *options, *(part for module in modules for part in ("-L", module))]
+                with subprocess.Popen(command, env=self.environment | environment, stderr=subprocess.DEVNULL) as server:
+                    while not (Path(short) / "native").exists():
+                        assert server.poll() is None, "pulseaudio does not start"
+                        time.sleep(0.1)
+                    try:
+                        folder = self.work / f"device{number}"
+                        folder.mkdir()
+                        environment |= {"PULSE_SERVER": f"unix:{short}/native"}
+                        self._run_window("device", folder, environment)
+                    finally:
+                        server.terminate()
+
+    def _run_window(self, fault: str, folder: Path, environment: Mapping[str, str], prefix: Sequence[str] = ()) -> None:
+        command = [*prefix, sys.executable, str(Path(__file__).with_name("faults_window.py")), str(folder), fault]
+        self.run(command, {"QT_QPA_PLATFORM": "offscreen", **environment})
 
     def two_exports(self) -> None:
         """Of two exports into one folder, one is refused, and the files are whole."""
@@ -232,20 +311,11 @@ class FaultTrials:
 
     def two_programs(self) -> None:
         """Voices that two programs add, and settings that both change at once, are all kept."""
-        clip = self.work / "clip.flac"
-        self.run([*_TIMBRE, "say", " ".join(_LINES), "-o", str(clip), *_EXACT])
-        change = "import sys; from studio.settings_store import Settings; "
-        change += "from studio.settings import EXPORT_FOLDER, EXPORT_PATTERN; "
-        change += "Settings().change({globals()[sys.argv[1]]: sys.argv[2]})"
-        read = change.partition("Settings().change")[0]
-        read += "found = Settings(); print(found[EXPORT_FOLDER], found[EXPORT_PATTERN])"
         for number in range(self.num_faults):
             names = [f"{program}{number}" for program in ("First", "Second")]
-            commands = [
-                [*_TIMBRE, "voices", "add", name, str(clip), "--transcript", " ".join(_LINES)] for name in names
-            ]
+            commands = [self._add_voice(name) for name in names]
             commands += [
-                [sys.executable, "-c", change, *values]
+                [sys.executable, "-c", _CHANGE_SETTING, *values]
                 for values in (("EXPORT_FOLDER", names[0]), ("EXPORT_PATTERN", "{index}" + names[1]))
             ]
             programs = [self.start(command) for command in commands]
@@ -254,7 +324,13 @@ class FaultTrials:
                 assert program.returncode == 0, errors
             listed = self.run([*_TIMBRE, "voices", "list"]).stdout
             assert all(name in listed for name in names), f"{names} are not both in: {listed}"
-            assert self.run([sys.executable, "-c", read]).stdout.split() == [names[0], "{index}" + names[1]]
+            assert self.run([sys.executable, "-c", _PRINT_SETTINGS]).stdout.split() == [names[0], "{index}" + names[1]]
+
+    def _add_voice(self, name: str) -> list[str]:
+        clip = self.work / "clip.flac"
+        if not clip.exists():
+            self.run([*_TIMBRE, "say", " ".join(_LINES), "-o", str(clip), *_EXACT])
+        return [*_TIMBRE, "voices", "add", name, str(clip), "--transcript", " ".join(_LINES)]
 
     def load(self) -> None:
         """Streams stay whole and the service stays small under streams, uploads, hostile bodies and worker kills."""
@@ -362,6 +438,11 @@ class _Load:
         return self._process.memory_info().rss, handles, self._process.num_threads()
 
 
+def _mounting(script: str, size: str, folder: Path) -> list[str]:
+    """Return the start of a command that runs with a file system of ``size`` as ``folder``."""
+    return ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", size, str(folder)]
+
+
 def _kill_group(program: subprocess.Popen[str]) -> None:
     """Kill the program and its processes, as the system does when memory is short."""
     children = _children(program)
@@ -390,6 +471,7 @@ FAULTS: dict[str, Callable[[FaultTrials], None]] = {
     "kill-worker": FaultTrials.kill_worker,
     "kill-window": FaultTrials.kill_window,
     "full-disk": FaultTrials.full_disk,
+    "device": FaultTrials.device,
     "two-exports": FaultTrials.two_exports,
     "two-programs": FaultTrials.two_programs,
     "load": FaultTrials.load,
