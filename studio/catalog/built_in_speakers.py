@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +67,19 @@ def list_speakers(folder: Path) -> list[Voice]:
     except OSError:
         return []
     return list(_read(path, status.st_mtime_ns, status.st_size))
+
+
+def mixed_speaker(name: str, speakers: Sequence[Voice]) -> Voice:
+    """Return a voice halfway between ``speakers`` of one generation, which have no clip. Raise ``CannotWrite``, ``DiskFull``."""
+    from safetensors.numpy import load_file  # noqa: PLC0415
+
+    embeddings = [load_file(speaker.clip)["embedding"] for speaker in speakers]
+    # Both networks use the direction of an embedding only.
+    mixed = np.mean([each / np.linalg.norm(each) for each in embeddings], axis=0, dtype=np.float32)
+    generation = speakers[0].generation
+    assert generation is not None
+    clip = _written(mixed, generation)
+    return replace(speakers[0], name=name, bundled_name=name, clip=clip, sha256=clip.stem)
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakSet
 
-from studio.catalog.built_in_speakers import open_voice_library
+from studio.catalog.built_in_speakers import mixed_speaker, open_voice_library
 from studio.catalog.known import known_models
 from studio.catalog.language_check import language_error, unlearned_language
 from studio.errors import (
@@ -334,6 +334,17 @@ class SpeechService:
             )
         return VoiceReference(voice.clip, voice.transcript, voice.name)
 
+    def _mixture(self, name: str) -> Voice:
+        """Return the mixture of the voices in ``name``, which have the form “A+B”. Raise ``BadRequest``."""
+        voices = [self.library.get(part.strip()) for part in name.split("+")]
+        if any(voice.clip_seconds or voice.generation != self._generation for voice in voices):
+            raise BadRequest(
+                "The voices in “{name}” cannot be mixed, because a recording is the voice of one speaker.",
+                remedy="Send the name of one voice, or mix speakers that the model contains.",
+                name=name,
+            )
+        return mixed_speaker(name, voices)
+
     def _voice(self, name: str) -> Voice:
         if name:
             try:
@@ -341,9 +352,7 @@ class SpeechService:
             except VoiceNotFound:
                 bundled = OPENAI_VOICES.get(name_key(name))
                 if bundled is None and "+" in name:
-                    raise BadRequest(
-                        "Voices cannot be mixed, as in “{name}”.", remedy="Send the name of one voice.", name=name
-                    ) from None
+                    return self._mixture(name)
                 if bundled is None:
                     raise
                 if not self.options.default_voice:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import fake_model
 import httpx2
+import noise_models
 import pytest
+import running_service
+import torch
 from fake_model import CHUNK_SAMPLES
 from running_service import RunningService, Serve, last_request
+from safetensors.numpy import load_file
 
+from studio.catalog.built_in_speakers import list_speakers
 from studio.paths import resources
+from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(120)
 STUDIO_MINI = resources() / "models" / "studio-mini"
@@ -186,7 +195,24 @@ def test_programs_in_containers_reach_the_service_of_their_host(service: Running
     assert httpx2.get(f"{service.url}/healthz", headers={"Host": host}).status_code == 200
 
 
-def test_a_mixture_of_voices_is_refused_with_a_sentence(service: RunningService) -> None:
-    answer = httpx2.post(f"{service.url}/v1/audio/speech", json={"input": "one", "voice": "Ada+Max"})
-    assert answer.status_code == 400
+def test_a_mixture_of_recordings_is_refused_with_a_sentence(service: RunningService) -> None:
+    answer = speak(service, voice="Ada+Max")
+    assert refusal(answer) == (400, "bad-request")
     assert "Ada+Max" in answer.json()["error"]["message"]
+    assert refusal(speak(service, voice="Ada+Nobody")) == (404, "voice-not-found")
+
+
+def test_speakers_of_a_model_are_mixed(tmp_path: Path) -> None:
+    """The mixture points between their embeddings, whatever the lengths of these."""
+    model = tmp_path / "CosyVoice-300M-SFT"
+    shutil.copytree(noise_models.V1, model)
+    embeddings = {name: torch.zeros(1, 192) for name in ("Mei", "Bob")}
+    embeddings["Mei"][0, 0], embeddings["Bob"][0, 1] = 3.0, 5.0
+    torch.save({name: {"embedding": each} for name, each in embeddings.items()}, model / "spk2info.pt")
+    library = VoiceLibrary(tmp_path / "voices", speakers=lambda: list_speakers(model))
+    with running_service.serve(library=library, folder=model) as running:
+        assert speak(running, voice="mei + Bob").status_code == 200
+        mixed = load_file(last_request().voice.clip)
+        assert mixed["embedding"].tolist() == [0.5, 0.5, *[0.0] * 190]
+        assert len(mixed["speech_tokens"]) == 0
+        assert refusal(speak(running, voice="Mei+Ada")) == (400, "bad-request")
