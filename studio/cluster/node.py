@@ -30,6 +30,8 @@ _STOP_SECONDS = _DRAIN_SECONDS + 15.0
 _POLL_SECONDS = 0.2
 # Ray's settings for all of its processes on a node. Environment variables take precedence.
 RAY_ENVIRONMENT = {
+    # Ray starts the processes of replicas at a priority of 15, at which speech waits for all other programs.
+    "RAY_worker_niceness": "0",
     # Ray notices the end of a node after two seconds, and a computer that does not answer after eleven. With Ray's
     # defaults it takes 15 seconds or more, and lines wait for it before they are spoken again.
     "RAY_health_check_period_ms": "1000",

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -38,6 +39,7 @@ from studio.worker.client import WorkerClient
 
 if os.environ.get("RAY_AUTH_MODE") != "token":  # read when Ray is imported
     pytest.skip("needs RAY_AUTH_MODE=token", allow_module_level=True)
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # otherwise Ray writes a file that others can read
 ray = pytest.importorskip("ray", reason="needs the extra “cluster”")
 
 pytestmark = [
@@ -315,8 +317,8 @@ def test_the_command_starts_describes_and_ends_a_cluster(tmp_path: Path) -> None
 
     port, ray_port = free_port(), free_port()
     words = ["--port", str(port), "--ray-port", str(ray_port), "--num-cpus", "2", "--cores", "1", "--quality", "draft"]
-    started = timbre("start", *words, "--node-address", "127.0.0.1")
     try:
+        started = timbre("start", *words, "--node-address", "127.0.0.1")
         assert started.returncode == 0, started.stderr
         answer = speak(f"http://127.0.0.1:{port}", "One.", voice="Ada")
         assert answer.status_code == 200, answer.text
@@ -324,6 +326,9 @@ def test_the_command_starts_describes_and_ends_a_cluster(tmp_path: Path) -> None
         assert answer.json()["quality"] == "draft"
         node = json.loads((tmp_path / "data" / "cluster.json").read_text())
         assert foreign_ports(node["pid"]) == set()
+        assert {each.nice() for each in psutil.Process(node["pid"]).children(recursive=True)} == {
+            psutil.Process().nice()
+        }
         state = json.loads(timbre("status", "--json").stdout)
         assert (state["nodes"], state["status"], state["replicas"]) == (1, "RUNNING", {"RUNNING": 1})
         (metrics_url,) = state["metrics_urls"]
