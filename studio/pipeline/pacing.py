@@ -8,9 +8,9 @@ Chunks end on a grid of 25 tokens from the start of the *prompt*, since streamin
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from studio.errors import OffGridCut
 from studio.model.config import FlowConfig, UNetConfig
@@ -113,14 +113,15 @@ _MAX_MARGIN = 0.04
 
 @dataclass(slots=True)
 class _Rate:
-    """Average seconds per unit over the last observations.
+    """Average seconds per unit over the last ``num_kept`` observations. Lines of a batch observe at the same time.
 
     If ``warms_up`` is True, the first observation is dropped as soon as there is another one, because it includes
     the initialisation of kernels and memory (about 20 %).
     """
 
     warms_up: bool = False
-    seen: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=_KEPT_OBSERVATIONS))
+    num_kept: int = _KEPT_OBSERVATIONS
+    seen: tuple[tuple[float, float], ...] = ()
 
     @property
     def is_settled(self) -> bool:
@@ -130,9 +131,9 @@ class _Rate:
         if units <= 0:
             return
         if self.warms_up and self.seen:
-            self.seen.clear()
+            self.seen = ()
             self.warms_up = False
-        self.seen.append((seconds, units))
+        self.seen = (*self.seen, (seconds, units))[-self.num_kept :]
 
     def per_unit(self, unknown: float = 0.0) -> float:
         return sum(s for s, _ in self.seen) / sum(u for _, u in self.seen) if self.seen else unknown
@@ -173,10 +174,11 @@ class CostModel:
         self._speech_lm = _Rate()
         self._flow = _Rate(warms_up=True)
         self._vocoder = _Rate(warms_up=True)
-        self._speech_per_text = _Rate(seen=deque(maxlen=_KEPT_SENTENCES))
+        self._speech_per_text = _Rate(num_kept=_KEPT_SENTENCES)
 
-    def fresh_copy(self) -> CostModel:
-        """Return a cost model of the same flow without observations."""
+    @cached_property
+    def of_batches(self) -> CostModel:
+        """Costs of the lines of batches, which run at the same time as others."""
         return CostModel(self._flow_config, self.token_rate)
 
     @property

@@ -41,8 +41,8 @@ class DecoderStages:
     slots: threading.Semaphore | None = None  # memory slots for the lines of a batch
 
     def in_batch(self, slots: threading.Semaphore) -> DecoderStages:
-        """Return the stages for a line of a batch, with a new cost model, as costs differ from those of single lines."""
-        return replace(self, cost_model=self.cost_model.fresh_copy(), slots=slots)
+        """Return the stages for a line of a batch, whose costs differ from those of single lines."""
+        return replace(self, cost_model=self.cost_model.of_batches, slots=slots)
 
 
 @dataclass(frozen=True, slots=True)
