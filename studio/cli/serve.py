@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
                 names,
                 is_strict=arguments.strict_models,
                 signing=signing,
+                warms_up=True,
             )
             service = SpeechService(client, options, command_context.open_library)
             await run_service(service, address, on_ready=on_ready)

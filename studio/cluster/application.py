@@ -102,7 +102,7 @@ class SpeechReplica:
         self._clips: dict[str, SentFile] = {}
         voice = open_voice_library().voices()[0]
         self._description, num_voices = await self._replica.open(
-            VoiceReference(voice.clip, voice.transcript, voice.name)
+            VoiceReference(voice.clip, voice.transcript, voice.name), options.quality
         )
 
         async def load_voice(digest: str) -> Path:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from studio.cluster.sent_requests import SentFile, SentRequest, received_file
 from studio.errors import StudioError
+from studio.model.options import Quality
 from studio.pipeline.request import EngineDescription, VoiceReference, VoiceSummary
+from studio.serve.backend import warm_up
 from studio.text.arriving import ArrivingText, Fragment
 from studio.worker import protocol
 from studio.worker.client import WorkerClient
@@ -36,8 +38,8 @@ class Replica:
         self._runs_batches = False
         self._folder = tempfile.TemporaryDirectory(prefix="timbre-cluster-")
 
-    async def open(self, voice: VoiceReference) -> tuple[EngineDescription, int]:
-        """Load the model and prepare ``voice``. Return the description and the number of voices that memory holds.
+    async def open(self, voice: VoiceReference, quality: Quality) -> tuple[EngineDescription, int]:
+        """Load the model and warm it up. Return the description and the number of voices that memory holds.
 
         The prompt state of ``voice`` is measured, and a clip of ten seconds is assumed for the others. Raise
         ``StudioError``.
@@ -45,6 +47,7 @@ class Replica:
         description = await self._client.load()
         self._runs_batches = description.max_concurrent_lines > 1
         summary = await self._client.prepare_voice(voice)
+        await warm_up(self._client, voice, quality, in_batch=self._runs_batches)
         return description, voices_in_memory(description, summary)
 
     async def close(self) -> None:

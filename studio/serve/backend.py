@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from studio.errors import DiskFull, StudioError, WorkerDied
+from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
     Cancelled,
@@ -34,8 +35,8 @@ from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
 # Delays before a request starts again after its worker has ended.
 _RETRY_SECONDS = (0.0, 0.0)
-# Time in which the forecast follows the first chunk. The first request of a worker has none.
-_FORECAST_SECONDS = 0.05
+# Time in which the forecast follows the first chunk. Without measured times, there is none.
+_FORECAST_SECONDS = 0.2
 _MAX_BACKLOG_BYTES = 8 << 20
 # A sentence whose text and audio pause for this long gives up its slot if another client waits.
 _PAUSE_SECONDS = 1.0
@@ -65,6 +66,16 @@ class SpeechBackend(Protocol):
     ) -> VoiceSummary: ...
 
     async def spell_out(self, text: str, language: str = "") -> str: ...
+
+
+async def warm_up(backend: SpeechBackend, voice: VoiceReference, quality: Quality, *, in_batch: bool) -> None:
+    """Speak a sentence, so that no client waits for what the first use of a model, a voice or a quality computes.
+
+    The forecast of gapless playback needs the times of several chunks. Raise ``StudioError``.
+    """
+    text = "The service is ready as soon as this sentence is complete."
+    async with backend.synthesize(SynthesisRequest(text, voice, quality=quality), in_batch=in_batch) as handle:
+        await handle.finished()
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.provenance.signing import FileSigner, Signing
-from studio.serve.backend import Begin, ServedSpeech, SpeechBackend, TextMark
+from studio.serve.backend import Begin, ServedSpeech, SpeechBackend, TextMark, warm_up
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.request_log import RequestRecord, note_outcome, note_speech
@@ -68,7 +68,7 @@ class ServiceOptions:
     ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; if it is empty, they get
     the first voice of the library and bundled voices. ``voice_names`` takes precedence: it maps names that clients send
     to voices. ``max_waiting`` is the length of the queue. ``is_strict`` refuses names of other models. ``signing`` signs
-    whole files.
+    whole files. ``warms_up`` speaks a sentence in the default voice before the service is ready.
     """
 
     model_folder: Path
@@ -78,6 +78,7 @@ class ServiceOptions:
     voice_names: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     signing: Signing | None = None
+    warms_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +131,16 @@ class SpeechService:
 
     async def load(self) -> EngineDescription:
         """Load the model. Raise ``StudioError``."""
-        self.description = await self._backend.load()
-        self._num_slots = self.description.max_concurrent_lines
-        return self.description
+        description = await self._backend.load()
+        self._num_slots = description.max_concurrent_lines
+        if self.options.warms_up:
+            try:
+                voice = await asyncio.to_thread(self._named_voice, "")
+                await warm_up(self._backend, voice, self.options.default_quality, in_batch=self._num_slots > 1)
+            except StudioError as error:  # requests report it
+                _log.warning("the model was not warmed up: %s", error)
+        self.description = description
+        return description
 
     def end_requests(self) -> None:
         """End all requests with ``ServiceStopping``."""

@@ -17,6 +17,7 @@ from thread_worker import ThreadWorker
 from studio.cluster.backend import ClusterBackend
 from studio.cluster.replica import voices_in_memory
 from studio.errors import NothingToSpeak, UnreadableClip, WorkerDied
+from studio.model.options import Quality
 from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
@@ -78,6 +79,18 @@ def test_a_line_is_spoken_with_its_report(replicas: LocalReplicas) -> None:
 
 def test_the_description_has_the_lines_of_the_cluster(replicas: LocalReplicas) -> None:
     assert run(replicas, lambda backend: backend.load()).max_concurrent_lines == 2
+
+
+def test_a_replica_is_ready_when_it_has_spoken_in_the_quality_of_the_cluster(replicas: LocalReplicas) -> None:
+    """The first use of a quality compares solvers, for up to half a minute on a busy computer."""
+
+    async def warm_requests(backend: ClusterBackend) -> list[Quality]:
+        await backend.load()
+        model = ThreadWorker.created[0].server._model
+        assert model is not None
+        return [request.quality for request in model.requests if isinstance(request, SynthesisRequest)]
+
+    assert run(replicas, warm_requests) == [Quality.FAST]
 
 
 @pytest.mark.parametrize("lost_after_chunks", [0, 1, 3])

@@ -13,6 +13,7 @@ from thread_worker import ThreadWorker
 from studio.cluster.replica import Replica, TextFetcher
 from studio.cluster.sent_requests import SentRequest
 from studio.errors import WorkerDied
+from studio.model.options import Quality
 from studio.pipeline.request import EngineDescription, VoiceReference
 from studio.text.arriving import Fragment
 from studio.worker import protocol
@@ -48,7 +49,7 @@ class LocalReplicas:
     fetch_text: TextFetcher | None = None  # of the backend
 
     async def describe(self) -> EngineDescription:
-        return (await self.replicas[0].open(VOICE))[0]
+        return (await self.replicas[0].open(VOICE, Quality.FAST))[0]
 
     def put(self, content: bytes) -> Awaitable[bytes]:
         self.stored.append(Stored(content))

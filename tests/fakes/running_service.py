@@ -80,6 +80,7 @@ def serve(
     voice_names: Mapping[str, str] | None = None,
     is_strict: bool = False,
     signing: Signing | None = None,
+    warms_up: bool = False,
 ) -> Iterator[RunningService]:
     started = threading.Event()
     running: list[RunningService] = []
@@ -97,6 +98,7 @@ def serve(
                 voice_names or {},
                 is_strict=is_strict,
                 signing=signing,
+                warms_up=warms_up,
             )
             speech_service = SpeechService(client, options, lambda: library, open_checks)
 

@@ -17,12 +17,13 @@ import pytest
 import running_service
 import soundfile
 from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
-from running_service import RunningService, Serve
+from running_service import RunningService, Serve, last_request
 from thread_worker import ThreadWorker
 from waiting import wait_until
 
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
+from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(300)
 CLIP = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
@@ -107,6 +108,21 @@ def test_quality_is_that_of_the_request_or_of_the_service(serve: Serve) -> None:
     assert [end["quality"] for end in ends] == ["fast", "draft", "exact"]
     qualities = [request.quality for request in models[-1].requests]
     assert qualities == [Quality.FAST, Quality.DRAFT, Quality.EXACT, Quality.DRAFT]
+
+
+def test_the_service_has_spoken_in_its_quality_before_it_is_ready(serve: Serve) -> None:
+    """The first client would wait half a minute for the comparison of solvers on a busy computer."""
+    with serve(default_quality=Quality.FAST, default_voice="Max", warms_up=True) as service:
+        request = last_request()
+        assert (request.quality, request.voice.name) == (Quality.FAST, "Max")
+        assert httpx2.get(f"{service.url}/readyz").status_code == 200
+
+
+def test_a_service_whose_voice_cannot_be_used_becomes_ready(tmp_path: Path) -> None:
+    """Requests report what is wrong with it."""
+    empty = VoiceLibrary(tmp_path / "empty", built_in=tmp_path / "none")
+    with running_service.serve(library=empty, warms_up=True) as service:
+        assert speak(service, "one").json()["error"]["code"] == "voice-not-found"
 
 
 def test_styles_and_states_are_described(service: RunningService) -> None:
