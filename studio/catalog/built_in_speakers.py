@@ -75,7 +75,8 @@ def mixed_speaker(name: str, speakers: Sequence[Voice]) -> Voice:
 
     embeddings = [load_file(speaker.clip)["embedding"] for speaker in speakers]
     # Both networks use the direction of an embedding only.
-    mixed = np.mean([each / np.linalg.norm(each) for each in embeddings], axis=0, dtype=np.float32)
+    directions = np.stack([each / np.linalg.norm(each) for each in embeddings])
+    mixed = np.asarray(directions.mean(axis=0), np.float32)
     generation = speakers[0].generation
     assert generation is not None
     clip = _written(mixed, generation)

@@ -11,6 +11,7 @@ from typing import Any
 import ray
 from ray import serve
 from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.serve._private import replica as ray_replica
 from ray.serve.exceptions import BackPressureError, RayServeException, ReplicaUnavailableError
 from starlette.types import ASGIApp
 
@@ -92,10 +93,23 @@ def build_application(options: ClusterOptions, engine: str, *, downscale_seconds
     return ingress.bind(replicas.bind(options, engine), options)
 
 
+def _listen_on_node_address() -> None:
+    """Make the server for calls from other nodes listen on the address of this node. Call it before the server starts.
+
+    WORKAROUND: Ray starts it on all interfaces, without an option (ray/serve/_private/replica.py, "[::]:0").
+    """
+    add_port = ray_replica.add_port_to_grpc_server
+    # The address that Ray tells other nodes.
+    host = ray.util.get_node_ip_address()
+    address = f"[{host}]:0" if ":" in host else f"{host}:0"
+    ray_replica.add_port_to_grpc_server = lambda server, _address: add_port(server, address)
+
+
 class SpeechReplica:
     """A deployment of Ray Serve with one worker. ``engine`` names the function that opens its model there."""
 
     async def __init__(self, options: ClusterOptions, engine: str) -> None:  # type: ignore[misc] # Ray awaits it
+        _listen_on_node_address()
         folder = options.model_folder()
         client = WorkerClient(folder, options.engine, start_worker=lambda: WorkerProcess(engine))
         self._replica = Replica(client)
@@ -141,6 +155,7 @@ class SpeechIngress:
     """A deployment of Ray Serve with the HTTP service."""
 
     def __init__(self, replicas: Any, options: ClusterOptions) -> None:
+        _listen_on_node_address()
         self._rules = options.access_rules()
         self._replicas = RayReplicas(replicas)
         backend = ClusterBackend(self._replicas, num_lines=options.num_lines)
