@@ -369,6 +369,13 @@ class BadRequest(StudioError, code="bad-request", exit_status=14):
     usual_remedy = message("Correct the request; the response names the invalid value.")
 
 
+class UnknownPath(StudioError, code="unknown-path", exit_status=14):
+    cause = message("A program sent the speech service a request with a path or method that it does not have.")
+    usual_remedy = message(
+        "Correct the address of the program: it ends with /v1. /openapi.json describes the requests."
+    )
+
+
 class CannotServe(StudioError, code="cannot-serve", exit_status=14):
     cause = message(
         "The speech service cannot listen on its address, its token file cannot be used, or no cluster runs."

@@ -5415,10 +5415,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
     <message>
-        <source>Send the name of one voice.</source>
-        <translation>请发送一个音色的名称。</translation>
-    </message>
-    <message>
         <source>Set it to automatic (Settings, Speech and playback).</source>
         <translation>请在设置的“生成与播放”中改为自动。</translation>
     </message>
@@ -5729,10 +5725,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use three to ten seconds of one speaker.</source>
         <translation>请使用单人说话的录音，时长 3 到 10 秒。</translation>
-    </message>
-    <message>
-        <source>Voices cannot be mixed, as in “{name}”.</source>
-        <translation>不能混合音色，例如“{name}”。</translation>
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
@@ -6701,6 +6693,30 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>, </source>
         <translation>、</translation>
+    </message>
+    <message>
+        <source>A program sent the speech service a request with a path or method that it does not have.</source>
+        <translation>有程序向语音服务发送了路径或方法不存在的请求。</translation>
+    </message>
+    <message>
+        <source>Correct the address of the program: it ends with /v1. /openapi.json describes the requests.</source>
+        <translation>请更正该程序中的地址：应以 /v1 结尾。/openapi.json 说明了所有请求。</translation>
+    </message>
+    <message>
+        <source>Send the name of one voice, or mix speakers that the model contains.</source>
+        <translation>请只发送一个音色的名称，或混合模型自带的说话人。</translation>
+    </message>
+    <message>
+        <source>The base URL of OpenAI&apos;s clients ends with /v1. /openapi.json describes all requests.</source>
+        <translation>OpenAI 客户端的基础地址以 /v1 结尾。/openapi.json 说明了所有请求。</translation>
+    </message>
+    <message>
+        <source>The voices in “{name}” cannot be mixed, because a recording is the voice of one speaker.</source>
+        <translation>“{name}”中的音色无法混合，因为一段录音只有一个人的声音。</translation>
+    </message>
+    <message>
+        <source>This service has no request {method} {path}.</source>
+        <translation>本服务没有 {method} {path} 这一请求。</translation>
     </message>
 </context>
 <context>

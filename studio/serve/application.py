@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import studio
-from studio.errors import BadRequest, StudioError
+from studio.errors import BadRequest, StudioError, UnknownPath
 from studio.model.options import Quality
 from studio.serve.access import AccessControl, AccessRules
 from studio.serve.backend import ServedSpeech
@@ -24,7 +24,7 @@ from studio.serve.client_requests import client_key, saved
 from studio.serve.engine_api import EngineApi
 from studio.serve.errors import error_body, error_response, invalid_field, invalid_json
 from studio.serve.live_text import LiveText
-from studio.serve.request_log import RequestLog
+from studio.serve.request_log import RequestLog, note_outcome
 from studio.serve.responses import SpeechResponse
 from studio.serve.schemas import (
     AddedVoice,
@@ -53,6 +53,8 @@ from studio.voices.library import Addition, Consent, Voice
 # OpenAI's clients expect this rate, because raw samples do not contain their own.
 _PCM_SAMPLE_RATE = 24_000
 _METRICS_TYPE = "text/plain; version=0.0.4"
+# Statuses for paths and methods that do not exist.
+_UNKNOWN = frozenset({404, 405})
 _MAX_TRANSCRIPT = 2_000
 _MAX_CONSENT = 500
 
@@ -256,8 +258,16 @@ def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
     async def http_error(request: Request, error: HTTPException) -> Response:
         if isinstance(error.__cause__, StudioError):  # raised while FastAPI read a form
             return await studio_error(request, error.__cause__)
-        body = error_body(BadRequest("{reason}.", reason=error.detail))
-        return JSONResponse(body, error.status_code, error.headers)
+        problem: StudioError = BadRequest("{reason}.", reason=error.detail)
+        if error.status_code in _UNKNOWN:
+            problem = UnknownPath(
+                "This service has no request {method} {path}.",
+                remedy="The base URL of OpenAI's clients ends with /v1. /openapi.json describes all requests.",
+                method=request.method,
+                path=request.url.path,
+            )
+        note_outcome(problem.code)
+        return JSONResponse(error_body(problem), error.status_code, error.headers)
 
 
 def _default_rate(format_name: FormatName) -> int | None:

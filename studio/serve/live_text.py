@@ -311,7 +311,7 @@ class _Sender:
         return done
 
     async def _end_part(self, part: SpokenPart) -> None:
-        begins, self._seconds = self._seconds, self._seconds + part.report.audio_seconds
+        begins, self._seconds = self._seconds, round(self._seconds + part.report.audio_seconds, 3)
         sentence: dict[str, object] = {"type": "sentence", "text": part.text, "start": begins, "end": self._seconds}
         if self._words is None:
             await self._send(sentence)

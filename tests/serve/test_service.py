@@ -133,7 +133,10 @@ def test_styles_and_states_are_described(service: RunningService) -> None:
     assert {"/v1/audio/speech", "/v1/audio/voices", "/v1/audio/conversions", "/v1/models"} <= set(paths)
     assert httpx2.get(f"{service.url}/docs").status_code == 404, "its page would load scripts from another server"
     answer = httpx2.get(f"{service.url}/nothing")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "bad-request")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown-path")
+    assert "GET /nothing" in answer.json()["error"]["message"]
+    answer = httpx2.get(f"{service.url}/v1/audio/speech")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "unknown-path")
 
 
 @pytest.mark.slow
