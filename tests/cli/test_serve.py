@@ -38,6 +38,22 @@ def test_an_unknown_voice_is_refused_before_the_start(timbre: Terminal) -> None:
     assert "Nobody" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("command", "library", "extra"),
+    [(["serve"], "studio.serve.running", "serve"), (["cluster", "start"], "ray", "cluster")],
+)
+def test_a_missing_extra_is_a_set_up_error_with_its_command(
+    timbre: Terminal, monkeypatch: pytest.MonkeyPatch, command: list[str], library: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    ran = timbre(*command)
+    assert ran.status == 16
+    assert "incomplete-installation" in ran.err
+    assert "pip install" in ran.err
+    assert f"[{extra}]" in ran.err
+    assert "report" not in ran.err
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl+C of another process exists on POSIX")
 def test_the_program_serves_until_it_is_interrupted(tmp_path: Path) -> None:
