@@ -843,10 +843,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>检查结果</translation>
     </message>
     <message>
-        <source>{seconds:.1f} s after trimming silence</source>
-        <translation>去除静音后 {seconds:.1f} 秒</translation>
-    </message>
-    <message>
         <source>Play selection</source>
         <translation>播放选区</translation>
     </message>
@@ -1598,14 +1594,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{name}，{memory}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>not measured yet</source>
-        <translation>尚未测量</translation>
-    </message>
-    <message>
-        <source>not compared yet</source>
-        <translation>尚未比较</translation>
-    </message>
-    <message>
         <source>differs by {error}</source>
         <translation>误差 {error}</translation>
     </message>
@@ -1737,16 +1725,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Optimising {index} of {total}</source>
         <translation>正在优化 {index}/{total}</translation>
     </message>
+    <message>
+        <source>not measured</source>
+        <translation>尚未测速</translation>
+    </message>
+    <message>
+        <source>used before a comparison with float32</source>
+        <translation>使用中，尚未与 float32 比对</translation>
+    </message>
 </context>
 <context>
     <name>EnginesPage</name>
     <message>
         <source>Engines</source>
         <translation>引擎</translation>
-    </message>
-    <message>
-        <source>Load a model to see its engines.</source>
-        <translation>加载模型后，这里会显示其引擎。</translation>
     </message>
     <message>
         <source>Find faster engines</source>
@@ -1765,16 +1757,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>全部重新构建…</translation>
     </message>
     <message>
-        <source>An engine is used only if its output matches float32 closely enough, on this computer and with this model. The fastest one that passes is used.</source>
-        <translation>引擎的输出须在本机和当前模型上与 float32 足够接近，才会启用；其中最快的会自动选用。</translation>
-    </message>
-    <message>
         <source>Rebuild all engines</source>
         <translation>重新构建所有引擎</translation>
     </message>
     <message>
         <source>All engines built for this model are deleted, then built and measured again. Until then the reference engines are used.</source>
         <translation>将删除为该模型构建的所有引擎，然后重新构建和测量。在此期间使用基准引擎。</translation>
+    </message>
+    <message>
+        <source>A faster engine is chosen only if its output matches float32 closely enough, on this computer and with this model. The fastest one that passes is used.</source>
+        <translation>只有在本机、对此模型的输出与 float32 足够接近时，才会选用更快的引擎；通过比对的引擎中最快的会被使用。</translation>
+    </message>
+    <message>
+        <source>The engines of a model are shown when it is loaded.</source>
+        <translation>模型加载后，这里显示各阶段的引擎。</translation>
     </message>
 </context>
 <context>
@@ -3401,10 +3397,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>It is not clear which column of {name} contains the text. The columns are {columns}.</source>
         <translation>无法确定 {name} 的哪一列是文本。各列为：{columns}。</translation>
-    </message>
-    <message>
-        <source>Longer than their slots in the video. Speak &gt; Fit all to slots… shortens takes.</source>
-        <translation>超出视频中的时段。可用“生成”菜单的“全部对齐字幕时长…”缩短。</translation>
     </message>
     <message>
         <source>Missing in the book: {names}.</source>
@@ -6718,6 +6710,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>This service has no request {method} {path}.</source>
         <translation>本服务没有 {method} {path} 这一请求。</translation>
     </message>
+    <message>
+        <source>Too long for the slot in the video. Speak &gt; Fit all to slots… shortens takes.</source>
+        <translation>超出视频中的字幕时长。可用“生成 &gt; 全部对齐字幕时长…”缩短。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -6895,6 +6891,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Custom</source>
         <translation>自定义</translation>
+    </message>
+    <message>
+        <source>Same loudness for all lines</source>
+        <translation>统一各行响度</translation>
     </message>
 </context>
 <context>
@@ -7647,6 +7647,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Chapters:</source>
         <translation>章节：</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>开始</translation>
     </message>
 </context>
 <context>
@@ -8573,12 +8577,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>本机速度：正在测量…</translation>
     </message>
     <message>
-        <source>Speed on this computer: not measured yet</source>
-        <translation>本机速度：尚未测量</translation>
-    </message>
-    <message>
         <source>Speed on this computer: RTF {factor:.2f}, latency {latency:.2f} s ({day})</source>
         <translation>本机速度：RTF {factor:.2f}，首音延迟 {latency:.2f} 秒（{day}）</translation>
+    </message>
+    <message>
+        <source>Speed on this computer: not measured</source>
+        <translation>本机速度：尚未测量</translation>
     </message>
 </context>
 <context>
@@ -10008,6 +10012,10 @@ Or choose Help › Open sample.</source>
         <source>{seconds:.1f} s</source>
         <translation>{seconds:.1f} 秒</translation>
     </message>
+    <message>
+        <source>None</source>
+        <translation>暂无</translation>
+    </message>
 </context>
 <context>
     <name>Settings</name>
@@ -10049,7 +10057,7 @@ Or choose Help › Open sample.</source>
     </message>
     <message>
         <source>None</source>
-        <translation>无</translation>
+        <translation>暂无</translation>
     </message>
     <message>
         <source>Models</source>
@@ -10873,10 +10881,6 @@ Or choose Help › Open sample.</source>
 <context>
     <name>StageChart</name>
     <message>
-        <source>not measured yet</source>
-        <translation>尚未测量</translation>
-    </message>
-    <message>
         <source>{seconds} s</source>
         <translation>{seconds} 秒</translation>
     </message>
@@ -10899,6 +10903,10 @@ Or choose Help › Open sample.</source>
     <message>
         <source>real time</source>
         <translation>实时</translation>
+    </message>
+    <message>
+        <source>not measured</source>
+        <translation>尚未测速</translation>
     </message>
 </context>
 <context>
@@ -11650,10 +11658,6 @@ Or choose Help › Open sample.</source>
         <translation>播放</translation>
     </message>
     <message>
-        <source>This line has not been spoken yet</source>
-        <translation>此行尚未生成</translation>
-    </message>
-    <message>
         <source>Playback statistics</source>
         <translation>播放指标</translation>
     </message>
@@ -11714,6 +11718,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Speak</source>
         <translation>生成</translation>
+    </message>
+    <message>
+        <source>No take yet</source>
+        <translation>还没有音频</translation>
     </message>
 </context>
 <context>

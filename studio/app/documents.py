@@ -27,7 +27,6 @@ from studio.project.project import Project
 from studio.project.source_files import locate
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
-from studio.voices.voice import name_key
 
 if TYPE_CHECKING:
     from studio.app.importing.importer import ScriptImporter
@@ -206,12 +205,15 @@ class Documents(QObject):
         await self._importer.insert(imported, name=path.stem if is_new else None)
 
     async def _open_sample(self) -> None:
-        from studio.project.sample import read_sample  # noqa: PLC0415 - after the first paint
+        from studio.project.casting import LibraryNames, uncast_characters  # noqa: PLC0415 - after the first paint
+        from studio.project.sample import read_sample  # noqa: PLC0415
 
         lines = await run_in_thread(read_sample, QLocale().name())
         if await self._make_room():
             self.script_read.emit(lines, [])
-            self.cast_wanted.emit({name_key(line.character) for line in lines if line.character})
+            voices = LibraryNames(voice.name for voice in await run_in_thread(self._session.library.voices))
+            if uncast := uncast_characters(lines, voices):
+                self.cast_wanted.emit(uncast)
 
     async def _make_room(self) -> bool:
         """Replace the open script with an empty one, unless it is new. Return False if the user cancels."""
@@ -231,6 +233,7 @@ class Documents(QObject):
         importer.script_updated.connect(self.script_updated)
         importer.noticed.connect(self.noticed)
         importer.cast_wanted.connect(self.cast_wanted)
+        importer.asked.connect(lambda: self.task_changed.emit(None))
         return importer
 
     def offer_recovery(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QGuiApplication
+from PySide6.QtCore import QMargins, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTextBrowser,
@@ -82,13 +81,9 @@ class _WrappedTextDelegate(QStyledItemDelegate):
         self._view = view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
-        width = self._view.columnWidth(index.column())
-        margin = self._view.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
-        room = QRect(0, 0, width - 2 * margin, _TALLEST_PIXELS)
-        text = str(index.data(Qt.ItemDataRole.DisplayRole))
-        metrics = QFontMetrics(self._view.font())
-        height = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
-        return QSize(width, max(height + _GAP_PIXELS, super().sizeHint(option, index).height()))
+        wide = QStyleOptionViewItem(option)
+        wide.rect = QRect(0, 0, self._view.columnWidth(index.column()), _TALLEST_PIXELS)
+        return super().sizeHint(wide, index).grownBy(QMargins(0, 0, 0, _GAP_PIXELS))
 
 
 class DiagnosticsDialog(_HelpDialog):

@@ -363,10 +363,10 @@ class MainWindow(QMainWindow):
             self.script.view.go_to(lines[0].id)
         self._show_line()
 
-    def _split_text(self, text: str) -> list[str]:
-        from studio.project.splitting import SplitMode, split_text  # noqa: PLC0415 - after the first paint
+    def _split_text(self, text: str) -> list[list[str]]:
+        from studio.project.splitting import SplitMode, split_paragraphs  # noqa: PLC0415 - after the first paint
 
-        return split_text(text, SplitMode(self.session.settings[TEXT_SPLITTING]))
+        return split_paragraphs(text, SplitMode(self.session.settings[TEXT_SPLITTING]))
 
     def _assign_voice(self, number: int) -> None:
         voice = self.voices.voice_at(number)

@@ -140,6 +140,7 @@ class Line:
         columns: The cells of the imported table, by column name.
         origin: The row of the imported file, or None for a line that was written here.
         language: The language tag of the text, such as ``de`` or ``en-GB``; empty to detect it.
+        begins_paragraph: Whether the line is the first of a paragraph of several lines.
     """
 
     id: str
@@ -165,6 +166,7 @@ class Line:
     quality: Quality | None = None
     origin: LineOrigin | None = None
     language: str = ""
+    begins_paragraph: bool = False
 
     def __post_init__(self) -> None:
         _require(_SPEED, self.speed, MIN_SPEED, MAX_SPEED)

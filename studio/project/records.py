@@ -47,7 +47,7 @@ _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _LINE_DETAILS = frozenset(
     (
         "character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds",
-        "columns", "quality", "origin", "language",
+        "columns", "quality", "origin", "language", "begins_paragraph",
     )
 )  # fmt: skip
 # ``asdict`` of a whole line would copy every value, which takes most of the time of a large import.
@@ -72,6 +72,7 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
         quality=line.quality and line.quality.value,
         origin=None if line.origin is None else _origin_values(line, line.origin),
         language=line.language or None,
+        begins_paragraph=line.begins_paragraph or None,
     )
     return row
 
@@ -119,6 +120,7 @@ def line_from(row: Row, replaced: list[str]) -> Line:
         columns=details.texts("columns"),
         quality=_quality_from(details, None),
         origin=None if origin is None else _origin_from(origin, imported),
+        begins_paragraph=details.truth("begins_paragraph", default=False),
         **imported,
     )
 

@@ -8,7 +8,7 @@ from studio.storage.json_input import read_json
 
 
 def read_sample(language: str) -> list[Line]:
-    """Return the lines of the sample in ``language``, such as zh_CN, or else in English."""
+    """Return the lines of the sample in ``language``, such as zh_CN, or else in English, with bundled voices."""
     folder = paths.resources() / "samples"
     path = folder / f"{language}.json"
     rows = read_json(path if path.is_file() else folder / "en.json")
@@ -17,6 +17,7 @@ def read_sample(language: str) -> list[Line]:
             id=new_id(),
             text=row["text"],
             character=row.get("character"),
+            voice=row.get("voice"),
             style=LineStyle(preset=row.get("style")),
             heading=Heading[row.get("heading", "NONE")],
             slot=Slot(*row["slot"]) if "slot" in row else None,

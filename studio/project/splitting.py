@@ -35,17 +35,26 @@ def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
 
     A line break ends a paragraph unless the text is wrapped there. Very short sentences are joined to adjacent ones.
     """
+    return [line for paragraph in split_paragraphs(text, breaks) for line in paragraph]
+
+
+def split_paragraphs(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[list[str]]:
+    """Return the texts of lines, see ``split_text``, in a list for each paragraph."""
     layout = _layout(text)
-    found: list[str] = []
+    paragraphs: list[list[str]] = []
     for start, end in _paragraphs(layout):
         cuts = [start, *(_sentence_cuts(layout, start, end) if breaks is SplitMode.SENTENCE else ()), end]
+        found: list[str] = []
         for low, high in _long_enough(layout, cuts):
             words = unwrap(text[low:high])
+            before = found or (paragraphs[-1] if paragraphs else [])
             if layout.is_speakable(low, high):
                 found.append(words)
-            elif found and layout.marks_between(low, high):
-                found[-1] += f" {words}"  # for example a pause tag on a separate line
-    return found
+            elif before and layout.marks_between(low, high):
+                before[-1] += f" {words}"  # for example a pause tag on a separate line
+        if found:
+            paragraphs.append(found)
+    return paragraphs
 
 
 def unwrap(text: str) -> str:

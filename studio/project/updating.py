@@ -80,7 +80,7 @@ class LineUpdate:
         """The fields of the line that differ after the update."""
         if self.before is None or self.is_held:
             return {}
-        names = (*IMPORTED_FIELDS, "columns", "origin")
+        names = (*IMPORTED_FIELDS, "columns", "origin", "begins_paragraph")
         return {
             name: getattr(self.after, name) for name in names if getattr(self.before, name) != getattr(self.after, name)
         }

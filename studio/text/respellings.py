@@ -36,6 +36,8 @@ _ASCII = str.maketrans(
     }
 )  # fmt: skip
 _DASHES = regex.compile(r"[,;:]?\s*[–—]\s*(?=\w)|\s*[–—](?=\W|\Z)")
+# An ellipsis that ends a text. Small models speak a long pause and sounds after its points.
+_LAST_ELLIPSIS = regex.compile(r"\s*\.{2,}(?=([?!])?[\"')\]]*\s*\Z)")
 _LATIN = regex.compile(r"[\u00c0-\u024f\u1e00-\u1eff]")
 _ACCENTS = regex.compile(r"\p{Mn}")
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
@@ -154,6 +156,7 @@ class _LazyRespellings(Mapping[str, str]):
 def fold_to_ascii(text: str) -> str:
     """Return ``text`` with typographic marks and Latin letters with accents as ASCII. Other scripts are unchanged."""
     text = _DASHES.sub(", ", text.translate(_ASCII))
+    text = _LAST_ELLIPSIS.sub(lambda match: "" if match[1] else ".", text)
     return _LATIN.sub(lambda match: _ACCENTS.sub("", unicodedata.normalize("NFD", match.group())), text)
 
 

@@ -1,4 +1,4 @@
-"""Every page and dialog: controls have accessible names and fit a small screen at 200 %."""
+"""Every page and dialog: named controls, one filled button, and a size for a small screen at 200 %."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QPlainTextEdit,
     QProgressBar,
+    QPushButton,
     QSlider,
     QTabBar,
     QTabWidget,
@@ -44,6 +45,7 @@ CONTROLS = (
 PARTS_OF = (QAbstractSpinBox, QComboBox, QDockWidget, QLineEdit, QTabBar, QToolBar)
 # A laptop screen of 1280 by 800 at 200 %, without the title bar.
 MIN_SCREEN = (640, 360)
+WITHOUT_BUTTONS = ("manual",)
 
 
 @pytest.fixture
@@ -59,6 +61,10 @@ def stage(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     end_background_threads()
     loop.close()
     asyncio.set_event_loop(None)
+
+
+def is_filled(button: QPushButton, page: QWidget) -> bool:
+    return button.property("role") == "primary" and button.isVisibleTo(page)
 
 
 def unnamed(page: QWidget) -> list[str]:
@@ -111,6 +117,9 @@ def test_every_control_is_named_and_every_dialog_fits(stage: Stage) -> None:
             or first.focusPolicy() is Qt.FocusPolicy.NoFocus
         ):
             faults.append(f"{name}: keys reach nothing")
+        filled = [button.text() for button in page.findChildren(QPushButton) if is_filled(button, page)]
+        if len(filled) != 1 and name not in WITHOUT_BUTTONS:
+            faults.append(f"{name}: filled buttons {filled}")
         page.close()
     assert faults == []
     assert num_pages > 25

@@ -24,6 +24,7 @@ from studio.project.importing.dialogue import (
     subtitle_speeches,
 )
 from studio.project.importing.epub import read_epub
+from studio.project.importing.full_cast import assign_dialogue
 from studio.project.importing.pdf import read_pdf
 from studio.project.lines import Heading
 from studio.project.splitting import SplitMode
@@ -189,6 +190,19 @@ def test_headings_become_chapters_and_scenes_and_text_becomes_sentences() -> Non
         ("A note.", Heading.NONE, False),
         ("Two", Heading.CHAPTER, True),
     ]
+
+
+def test_the_first_line_of_each_paragraph_is_marked() -> None:
+    blocks = [Block("One", level=1), Block("It was late. Rain fell.\nShe ran on."), Block("The sea was calm.")]
+    lines = lines_of_blocks(blocks, SplitMode.SENTENCE)
+    assert [line.text for line in lines if line.begins_paragraph] == ["She ran on.", "The sea was calm."]
+    assert not any(line.begins_paragraph for line in lines_of_blocks(blocks, SplitMode.PARAGRAPH))
+
+
+def test_dialogue_stays_in_its_paragraph() -> None:
+    cast = assign_dialogue([Block("“Is it late?” asked Anna. Rain fell."), Block("“It is,” said Bert.")])
+    lines = lines_of_blocks(cast.blocks, SplitMode.SENTENCE)
+    assert [line.text for line in lines if line.begins_paragraph] == ["“It is,”"]
 
 
 # Dialogue.

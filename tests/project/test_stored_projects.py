@@ -148,6 +148,7 @@ LINE = full(
             },
             is_removed=True,
         ),
+        begins_paragraph=True,
         language="en-GB",
     ),
     besides=STYLE_FIELDS,

@@ -48,5 +48,7 @@ def test_an_added_full_stop_is_no_change() -> None:
 
 def test_letters_that_a_small_vocabulary_lacks_are_folded() -> None:
     assert fold_to_ascii("“It is late,” he said") == '"It is late," he said'
-    assert fold_to_ascii("He paused — then spoke…") == "He paused, then spoke..."
+    assert fold_to_ascii("He paused — then spoke…") == "He paused, then spoke."
+    assert fold_to_ascii("“Well… are you sure…?”") == '"Well... are you sure?"'
+    assert fold_to_ascii('"I do not know..."') == '"I do not know."'
     assert fold_to_ascii("café naïve Łódź œuvre 好") == "cafe naive Lodz oeuvre 好"

@@ -103,7 +103,7 @@ def device_text(device: Device) -> str:
 
 def speed_text(view: CandidateView) -> str:
     if view.timing is None:
-        return _tr(_T("Engines", "not measured yet"))
+        return _tr(_T("Engines", "not measured"))
     words = _tr(_T("Engines", "{seconds} s per second of audio")).format(
         seconds=figure(view.timing.seconds_per_audio_second)
     )
@@ -119,7 +119,7 @@ def proof_text(view: CandidateView) -> str:
     if view.is_reference:
         return _tr(_T("Engines", "reference"))
     if found is None:
-        return _tr(_T("Engines", "not compared yet"))
+        return _tr(_T("Engines", "used before a comparison with float32"))
     words = [_tr(_T("Engines", "differs by {error}")).format(error=f"{found.relative_error:.2%}")]
     if found.mel_distance_db is not None:
         words.append(f"{found.mel_distance_db:.2f} dB")

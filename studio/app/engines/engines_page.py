@@ -25,7 +25,7 @@ from studio.app.engines.stage_card import StageCard
 from studio.app.engines.stage_chart import StageChart
 from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.widgets.controls import in_column, text_label
-from studio.app.widgets.dialogs import open_dialog
+from studio.app.widgets.dialogs import dialog_buttons, open_dialog
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
@@ -47,8 +47,8 @@ class EnginesPage(QDialog):
         self._subject = text_label("", "title")
         self._intro = text_label(
             self.tr(
-                "An engine is used only if its output matches float32 closely enough, on this computer and with this "
-                "model. The fastest one that passes is used."
+                "A faster engine is chosen only if its output matches float32 closely enough, on this computer and with "
+                "this model. The fastest one that passes is used."
             ),
             "quiet",
         )
@@ -56,7 +56,7 @@ class EnginesPage(QDialog):
         self.panel = EngineTuningPanel()
         self._notes = QLabel(wordWrap=True)
         self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._empty = QLabel(self.tr("Load a model to see its engines."), wordWrap=True)
+        self._empty = QLabel(self.tr("The engines of a model are shown when it is loaded."), wordWrap=True)
         self._disk = text_label("", "quiet", wraps=False)
         self._improve = QPushButton(self.tr("Find faster engines"))
         self._verify = QPushButton(self.tr("Verify again"))
@@ -64,7 +64,7 @@ class EnginesPage(QDialog):
         self._rebuild = QPushButton(self.tr("Rebuild all…"))
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
-        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self._buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
         self._lay_out()
         self._connect_signals()
         self._show_text()
@@ -126,6 +126,7 @@ class EnginesPage(QDialog):
         self._rebuild.setEnabled(overview.work is None)
         self.panel.show_overview(overview)
         self.chart.show_overview(overview)
+        self.chart.setVisible(any(view.current.timing for view in overview.stages))
         self._show_stages(overview)
 
     def _show_stages(self, overview: EngineStatus) -> None:

@@ -83,7 +83,7 @@ class StageChart(QWidget):
         if timing is None:
             painter.setPen(colors.quiet)
             box = QRectF(left, top, self.width() - left, _BAR_PIXELS + _PLAIN_PIXELS + 2)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("not measured yet"))
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("not measured"))
             return
         seconds = timing.seconds_per_audio_second
         bar = QRectF(left, top, max(2.0, scale * seconds), _BAR_PIXELS)
@@ -134,7 +134,7 @@ class StageChart(QWidget):
         return "; ".join(
             f"{stage_title(stage)}: {figure(timing.seconds_per_audio_second)} s"
             if timing is not None
-            else f"{stage_title(stage)}: {self.tr('not measured yet')}"
+            else f"{stage_title(stage)}: {self.tr('not measured')}"
             for stage, timing in self._timings
         )
 

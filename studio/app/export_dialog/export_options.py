@@ -217,7 +217,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     speech = project.script.speech_slots
     overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns(speech)]
     if overrunning:
-        sentence = message("Longer than their slots in the video. Speak > Fit all to slots… shortens takes.")
+        sentence = message("Too long for the slot in the video. Speak > Fit all to slots… shortens takes.")
         findings.append(Finding(FindingKind.OVERRUN, sentence, tuple(overrunning)))
     needs_chapters = order.settings.has_audiobook or order.settings.has_chapter_files
     if needs_chapters and not any(line.heading is Heading.CHAPTER for line in project.lines):

@@ -37,6 +37,7 @@ from studio.setting_kinds import Setting
 
 # The default name pattern fits.
 _PATTERN_CHARACTERS = 26
+_BY_CHAPTER = ("chapters", "audiobook")  # values of EXPORT_FILES
 
 
 class ExportForm(QWidget):
@@ -282,18 +283,30 @@ class ExportForm(QWidget):
         files = values[declared.EXPORT_FILES]
         is_joined = files != "lines"
         follows_joined = is_joined or values[declared.EXPORT_SUBTITLES] != "none"
-        has_pauses = follows_joined and not (self._has_times and values[declared.EXPORT_PLACEMENT] != "pauses")
+        may_have_times = self._has_times and files not in _BY_CHAPTER and follows_joined
+        has_times = may_have_times and values[declared.EXPORT_PLACEMENT] != "pauses"
+        has_pauses = follows_joined and not has_times
+        is_mastered = is_joined and not has_times and values[declared.EXPORT_STANDARD] != "none"
+        has_target = values[declared.EXPORT_MATCHES_LOUDNESS] and not is_mastered
         applies: dict[Setting[Any], bool] = {
-            declared.EXPORT_PLACEMENT: self._has_times,
+            declared.EXPORT_PLACEMENT: may_have_times,
             declared.EXPORT_PATTERN: files in ("lines", "both", "chapters"),
             declared.EXPORT_ENCODING: files != "audiobook",
-            declared.EXPORT_STANDARD: is_joined,
-            declared.EXPORT_ROOM_TONE: is_joined and values[declared.EXPORT_STANDARD] != "none",
+            declared.EXPORT_STANDARD: is_joined and not has_times,
+            declared.EXPORT_ROOM_TONE: is_mastered,
             declared.EXPORT_HAS_ONE_PAUSE: has_pauses,
             declared.EXPORT_PAUSE_SECONDS: has_pauses and values[declared.EXPORT_HAS_ONE_PAUSE],
-            declared.EXPORT_LUFS: values[declared.EXPORT_MATCHES_LOUDNESS],
-            declared.EXPORT_TRUE_PEAK: values[declared.EXPORT_MATCHES_LOUDNESS],
+            declared.EXPORT_LUFS: has_target,
+            declared.EXPORT_TRUE_PEAK: has_target,
         }
+        loudness = self._editors[declared.EXPORT_MATCHES_LOUDNESS].control
+        assert isinstance(loudness, QCheckBox)
+        # Mastering sets the level of the files, so that only the differences between lines remain.
+        loudness.setText(
+            self.tr("Same loudness for all lines")
+            if is_mastered
+            else translated(declared.EXPORT_MATCHES_LOUDNESS.title)
+        )
         for setting, is_shown in applies.items():
             rows, control = self._rows[setting]
             rows.setRowVisible(control, is_shown)

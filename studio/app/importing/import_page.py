@@ -35,6 +35,7 @@ from studio.app.widgets.controls import text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
+from studio.app.widgets.waveform_painting import time_text
 from studio.errors import StudioError
 from studio.export.checks import expected_seconds
 from studio.project.importing.blocks import SCENE_LEVEL, ImportedScript, sections_of_blocks
@@ -50,7 +51,7 @@ _log = logging.getLogger(__name__)
 _SIZE = (860, 560)
 _CONTENTS_WIDTH = 260
 _MAX_SHOWN = 200
-_CHARACTER, _TEXT = range(2)
+_CHARACTER, _TEXT, _TIME = range(3)
 _ALWAYS_SHOWN = (".epub", ".pdf")
 
 
@@ -295,23 +296,27 @@ class ImportPage(QDialog):
                 text.setData(Qt.ItemDataRole.AccessibleTextRole, self.tr("Not spoken: {text}").format(text=line.text))
             self.lines.setItem(row, _CHARACTER, name)
             self.lines.setItem(row, _TEXT, text)
+            time = "" if line.slot is None else time_text(line.slot.start_seconds, 2)
+            self.lines.setItem(row, _TIME, QTableWidgetItem(time))
         if len(lines) > len(shown):
             self.lines.setItem(len(shown), _CHARACTER, QTableWidgetItem())
             more = QTableWidgetItem(self.tr("%n more line(s)", "", len(lines) - len(shown)))
             more.setForeground(self.palette().placeholderText())
             self.lines.setItem(len(shown), _TEXT, more)
         self.lines.setColumnHidden(_CHARACTER, not any(line.character for line in shown))
+        self.lines.setColumnHidden(_TIME, not any(line.slot for line in shown))
 
     def _line_table(self) -> QTableWidget:
-        table = QTableWidget(0, 2)
+        table = QTableWidget(0, 3)
         table.setAccessibleName(self.tr("Preview"))
-        table.setHorizontalHeaderLabels([self.tr("Character"), self.tr("Text")])
+        table.setHorizontalHeaderLabels([self.tr("Character"), self.tr("Text"), self.tr("Start")])
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         table.setTabKeyNavigation(False)
         table.setShowGrid(False)
         table.verticalHeader().hide()
-        table.horizontalHeader().setSectionResizeMode(_CHARACTER, QHeaderView.ResizeMode.ResizeToContents)
+        for column in (_CHARACTER, _TIME):
+            table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         table.horizontalHeader().setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
         table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return table

@@ -37,6 +37,7 @@ class ScriptImporter(QObject):
     script_updated = Signal(list, str)  # ids of new, changed and moved lines, and a message
     noticed = Signal(str)
     cast_wanted = Signal(object)  # keys of imported characters without a voice
+    asked = Signal()  # the file has been read, and the import page is shown
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -70,6 +71,7 @@ class ScriptImporter(QObject):
     ) -> ImportedScript | None:
         """Show the import page, and return the script to import."""
         page = ImportPage(path, file, options, self._session.settings, self._window)
+        self.asked.emit()
         if await ask(page) != QDialog.DialogCode.Accepted:
             return None
         read = partial(read_update, path, page.file, source, page.chosen, encoding=page.encoding)

@@ -71,7 +71,7 @@ class CompareDialog(QDialog):
         self._outcome = QLabel(wordWrap=True)
         self._problem = ErrorLine()
         self._buttons = QDialogButtonBox()
-        self._prefer = QPushButton(icon("state-ready"), self.tr("Choose this take"))
+        self._prefer = QPushButton(self.tr("Choose this take"))
         self._close = QPushButton(self.tr("Close"))
         self.setWindowTitle(self.tr("Compare takes"))
         self._lay_out()

@@ -85,11 +85,7 @@ class FirstRun(QObject):
         self._advice = recommended_model(facts, known_models().values())
         if self._advice is None:
             return
-        installed = {
-            status.name
-            for status in self._tasks.statuses
-            if status.state is ModelState.INSTALLED and not status.is_recognizer
-        }
+        installed = self._installed
         if not installed:
             self._is_active = True
             if not self._is_put_off:
@@ -113,6 +109,15 @@ class FirstRun(QObject):
     def _name(self) -> str:
         assert self._advice is not None, "steps are shown only with advice"
         return self._advice.model.name
+
+    @property
+    def _installed(self) -> set[str]:
+        """Names of the models that speak, without the bundled one."""
+        return {
+            status.name
+            for status in self._tasks.statuses
+            if status.state is ModelState.INSTALLED and not status.is_recognizer
+        }
 
     def stop(self) -> None:
         """Stop synthesis and playback before the window closes. The assistant continues at the next start."""
@@ -159,9 +164,16 @@ class FirstRun(QObject):
         self._shows_advice = True
 
     def _on_statuses_changed(self) -> None:
-        """Update the download size: a cancelled download is deleted only after the advice is shown again."""
+        """Update the download size: a cancelled download is deleted only after the advice is shown again.
+
+        Hide the advice if another model was installed.
+        """
         if self._is_active and self._shows_advice:
-            self._show_advice()
+            if self._installed:
+                self._is_active = self._shows_advice = False
+                self.panel.hide()
+            else:
+                self._show_advice()
 
     def put_off_advice(self) -> None:
         """Hide the advice until the next start, because a notice offers a download that the lines need."""

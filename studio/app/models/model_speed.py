@@ -71,7 +71,7 @@ class ModelSpeeds(QObject):
             return self.tr("Speed on this computer: measuring…")
         speed = self.speed_of(name)
         if speed is None:
-            return self.tr("Speed on this computer: not measured yet")
+            return self.tr("Speed on this computer: not measured")
         day = datetime.fromisoformat(speed.measured_at).astimezone().date()
         words = self.tr("Speed on this computer: RTF {factor:.2f}, latency {latency:.2f} s ({day})").format(
             factor=speed.real_time_factor,

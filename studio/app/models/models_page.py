@@ -52,6 +52,8 @@ from studio.remote.address import ServerAddress
 from studio.setting_kinds import Page
 from studio.settings import SERVER_URL
 
+_INSTALLED = (ModelState.BUNDLED, ModelState.INSTALLED, ModelState.DAMAGED)  # listed first
+
 
 class ModelsPage(QDialog):
     """``model_chosen`` carries the name of the model to load. ``source_wanted`` requests the model settings.
@@ -152,6 +154,7 @@ class ModelsPage(QDialog):
             card.deleteLater()
         unsupported = [status for status in self._tasks.statuses if status.state is ModelState.UNSUPPORTED]
         supported = [status for status in self._tasks.statuses if status.state is not ModelState.UNSUPPORTED]
+        supported.sort(key=lambda status: status.state not in _INSTALLED)
         widgets: list[QWidget] = []
         for status in (*supported, *unsupported):
             if status in unsupported and self._unsupported not in widgets:

@@ -92,7 +92,7 @@ class TransportBar(QWidget):
         self._actions = actions
         self._growth = QTimer(self, interval=_GROW_MILLISECONDS)
         self._growth.timeout.connect(self._grow)
-        self.waveform = WaveformView(empty_text=self.tr("This line has not been spoken yet"), is_compact=True)
+        self.waveform = WaveformView(empty_text=self.tr("No take yet"), is_compact=True)
         self.waveform.seek_requested.connect(self.seek_requested)
         self.words = WordStrip(self.waveform)
         self.words.seek_requested.connect(self.seek_requested)

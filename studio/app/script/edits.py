@@ -17,13 +17,28 @@ def copy_line_settings(line: Line | None, text: str = "") -> Line:
     """Return a new line with the voice and settings of ``line``."""
     if line is None:
         return Line(id=new_id(), text=text)
-    return replace(line, id=new_id(), text=text, chosen_take=None, is_locked=False, file_name=None, origin=None)
+    return replace(
+        line,
+        id=new_id(),
+        text=text,
+        chosen_take=None,
+        is_locked=False,
+        file_name=None,
+        origin=None,
+        begins_paragraph=False,
+    )
 
 
-def insert_texts(script: Script, index: int, texts: Sequence[str]) -> InsertLines:
-    """Insert one line per text, with the settings of the line before ``index``."""
+def insert_texts(script: Script, index: int, paragraphs: Sequence[Sequence[str]]) -> InsertLines:
+    """Insert one line for each text of the paragraphs, with the settings of the line before ``index``."""
     model = script.lines[index - 1] if index > 0 else (script.lines[0] if script.lines else None)
-    return InsertLines(index, tuple(copy_line_settings(model, text) for text in texts))
+    has_gaps = any(len(texts) > 1 for texts in paragraphs)
+    lines = [
+        replace(copy_line_settings(model, text), begins_paragraph=has_gaps and number == 0)
+        for texts in paragraphs
+        for number, text in enumerate(texts)
+    ]
+    return InsertLines(index, tuple(lines))
 
 
 def insert_lines(script: Script, index: int, lines: Sequence[Line]) -> InsertLines:

@@ -338,8 +338,8 @@ class LineModel(QAbstractTableModel):
             return ""
         if is_removed(self._script.lines[row]):  # the lines below are not spoken
             return self.tr("%n line(s)", "", section.end - row - 1)
-        words = self.tr("%n line(s)", "", section.num_lines)
-        return f"{words} · {time_text(section.seconds)}" if section.seconds else words
+        words = self.tr("%n line(s)", "", section.num_lines) if section.num_lines else ""
+        return " · ".join(filter(None, (words, time_text(section.seconds) if section.seconds else "")))
 
     def _attention(self, row: int) -> str:
         section = next((each for each in self.sections if each.row == row), None)

@@ -43,6 +43,7 @@ from studio.app.widgets.peaks import WaveformPeaks
 from studio.app.widgets.waveform_painting import paint_bars
 from studio.project.lines import Line, LineState
 from studio.take_checks.records import Verdict
+from studio.voices.voice import name_key
 
 _ALIGN_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 _ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
@@ -165,7 +166,9 @@ class ManuscriptDelegate(TextDelegate):
             colour = QColor(colors.warn) if is_missing else voice_color(name, option.palette)
             painter.setFont(self.layouts.meta_font)
             left, right = columns.name_left, columns.name_left + columns.name_width
-            words = [(line.character, colour), (voice, QColor(colors.quiet))] if line.character else [(voice, colour)]
+            words = [(line.character or voice, colour)]
+            if line.character and name_key(line.character) != name_key(voice):
+                words.append((voice, QColor(colors.quiet)))
             for text, ink in words:
                 painter.setPen(ink)
                 shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, right - left)

@@ -32,6 +32,7 @@ _CHIP_PADDING = 8
 _MAX_CHIP = 150
 _LAYOUTS_KEPT = 256
 _HEIGHTS_KEPT = 50_000
+_PARAGRAPH_GAP = 20  # above the first line of a paragraph
 
 
 class RowKind(Enum):
@@ -158,11 +159,11 @@ class ManuscriptLayouts:
         wide = 0 if line.text.isascii() else sum(letter > "\u2e80" for letter in line.text)
         letters = self.columns.text_width / max(1.0, self._letter_width)
         num_rows = math.ceil((len(line.text) + wide) / max(1.0, letters)) or 1
-        return round(num_rows * self._pitches[kind]) + sum(_paddings(kind))
+        return round(num_rows * self._pitches[kind]) + sum(_paddings(line))
 
     def row(self, line: Line, chip_words: str) -> RowLayout:
         kind = row_kind(line)
-        key = (kind, line.text, chip_words, bool(line.note))
+        key = (kind, line.text, chip_words, bool(line.note), line.begins_paragraph)
         found = self._rows.get(key)
         if found is None:
             if len(self._rows) > _HEIGHTS_KEPT:
@@ -199,7 +200,7 @@ class ManuscriptLayouts:
         return self._pitches[kind]
 
     def _lay_out_row(self, line: Line, kind: RowKind, chip_words: str) -> RowLayout:
-        above, below = _paddings(kind)
+        above, below = _paddings(line)
         layout, pitch = self.text(line), self._pitches[kind]
         text_height = spread_lines(layout, pitch)
         bottom = above + text_height
@@ -233,8 +234,10 @@ class ManuscriptLayouts:
         )
 
 
-def _paddings(kind: RowKind) -> tuple[int, int]:
+def _paddings(line: Line) -> tuple[int, int]:
     """Return the space above and below the text."""
-    if kind is RowKind.CHAPTER:
+    if line.heading is Heading.CHAPTER:
         return 2 * GRID, GRID
-    return (12, 4) if kind is RowKind.SCENE else (GRID, GRID)
+    if line.heading is Heading.SCENE:
+        return 12, 4
+    return (_PARAGRAPH_GAP if line.begins_paragraph else GRID), GRID

@@ -41,12 +41,12 @@ class ScriptPage(QWidget):
         editor: ProjectEditor,
         line_statuses: LineStatusStore,
         styles: StyleList,
-        split_text: Callable[[str], list[str]],
+        split_text: Callable[[str], list[list[str]]],
         parent: QWidget | None = None,
         *,
         outline_of: Callable[[str], WaveformPeaks | None] = lambda _: None,
     ) -> None:
-        """``split_text`` splits pasted text into the texts of lines; ``outline_of`` returns the thumbnail of a take."""
+        """``split_text`` splits pasted text into paragraphs of lines; ``outline_of`` returns the thumbnail of a take."""
         super().__init__(parent)
         self._editor = editor
         self._split_text = split_text
@@ -134,7 +134,7 @@ class ScriptPage(QWidget):
     def new_line(self) -> None:
         """Insert a line below the current one and edit it."""
         self.view.commit_text()
-        self._insert_texts([""], self.tr("New line"), starts_editing=True)
+        self._insert_texts([[""]], self.tr("New line"), starts_editing=True)
 
     def _on_line_finished(self, is_at_end: bool) -> None:
         """Edit a new line below after Enter at the end of a text, otherwise the next line that is shown."""
@@ -151,11 +151,12 @@ class ScriptPage(QWidget):
     def paste_text(self, text: str) -> None:
         """Insert ``text``, split into lines, below the current line; an empty current line is replaced."""
         self.view.commit_text()
-        texts = self._split_text(text)
-        if texts:
-            self._insert_texts(texts, self.tr("Paste lines"))
-            message = self.tr("%n line(s) pasted", "", len(texts))
-            if len(texts) > 1:
+        paragraphs = self._split_text(text)
+        if paragraphs:
+            self._insert_texts(paragraphs, self.tr("Paste lines"))
+            num_lines = sum(map(len, paragraphs))
+            message = self.tr("%n line(s) pasted", "", num_lines)
+            if num_lines > 1:
                 message += self.tr(" and selected: voice, style and Ctrl+Enter apply to all")
             self.message.emit(message)
 
@@ -340,8 +341,8 @@ class ScriptPage(QWidget):
         self._last_imported = None
         self.current_line_changed.emit(line_id)
 
-    def _insert_texts(self, texts: list[str], title: str, *, starts_editing: bool = False) -> None:
-        change = edits.insert_texts(self._editor.script, self._index_below(), texts)
+    def _insert_texts(self, paragraphs: list[list[str]], title: str, *, starts_editing: bool = False) -> None:
+        change = edits.insert_texts(self._editor.script, self._index_below(), paragraphs)
         self._do_below(change, title, keeps_empty=starts_editing)
         if starts_editing:
             self.view.go_to(change.lines[0].id, starts_editing=True)

@@ -25,6 +25,7 @@ from studio.app.background import run_in_background
 from studio.app.serving.serving_controller import ServingController, find_free_port, request_test_speech
 from studio.app.serving.voice_name_row import VoiceNameRow
 from studio.app.widgets.controls import STRETCH, in_row
+from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.quiet_label import quiet_label
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 620
 _LIST_HEIGHT = 54
-_COLUMN_WIDTHS = (80, 190, 150, 90)  # the last column takes the rest
+_COLUMN_WIDTHS = (72, 176, 144, 88)  # the last column takes the rest
 _REFRESH_MILLISECONDS = 500
 
 
@@ -106,8 +107,7 @@ class ServingDialog(QDialog):
         fields.addRow(self.tr("Voice for a name"), self.names)
         fields.addRow(self.tr("Test"), in_row(self.test_button, (self.test_result, 1)))
         fields.addRow(self.tr("Requests"), self.use)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
+        buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
         self._rows = rows = QVBoxLayout(self)
         rows.addWidget(hint)
         rows.addWidget(self.switch)
@@ -142,7 +142,7 @@ class ServingDialog(QDialog):
             self.address.setText("")
             self.address.setPlaceholderText(self.tr("Starting…") if self._controller.is_on else self.tr("Off"))
             self.key.clear()
-            self.use.setText("–")
+            self.use.setText(self.tr("None"))
             return
         self.address.setText(f"{state.url}/v1")
         self.use.setText(

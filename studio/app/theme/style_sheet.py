@@ -85,6 +85,9 @@ QToolButton[role="primary"] {{ padding: 5px 36px 5px 16px; }}
 QToolButton[role="primary"]::menu-button {{ border: 0; border-left: 1px solid {accent_pressed}; width: 20px; }}
 QToolButton[role="primary"]::menu-button:hover {{ background: {accent_hover}; }}
 QToolButton[role="primary"]::menu-arrow {{ image: url("{marks}/on-accent-{shade}.svg"); width: 12px; height: 12px; }}
+QMessageBox QPushButton:default {{ background: {accent}; color: {on_accent}; border-color: {accent}; font-weight: 600; }}
+QMessageBox QPushButton:default:hover {{ background: {accent_hover}; }}
+QMessageBox QPushButton:default:focus {{ border-color: {ink}; }}
 QPushButton[role="primary"]:hover, QToolButton[role="primary"]:hover {{ background: {accent_hover};
     border-color: {accent_hover}; }}
 QPushButton[role="primary"]:pressed, QToolButton[role="primary"]:pressed {{ background: {accent_pressed};

@@ -25,7 +25,7 @@ from studio.app.voices.new_voices import ClipAssessment, ClipSuggestion
 from studio.app.voices.transcript_comparison import Transcribe
 from studio.app.voices.voice_details import DetailsForm
 from studio.app.voices.voice_text import GRADE_ICONS, aspect_name, finding_text, grade_color, grade_name
-from studio.app.widgets.controls import STRETCH, icon_button, in_column, in_row, text_label
+from studio.app.widgets.controls import STRETCH, icon_button, in_column, in_row
 from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
@@ -35,6 +35,7 @@ from studio.voices.best_segment import PromptWindow
 from studio.voices.clip_check import MAX_SECONDS
 from studio.voices.clip_report import Aspect, ClipReport
 from studio.voices.library import VoiceDetails
+from studio.voices.voice import Grade
 
 # The selection is assessed once it has not changed for this time, and not while a handle is being dragged.
 _ASSESS_DELAY_MILLISECONDS = 120
@@ -70,8 +71,9 @@ class ClipReportView(QWidget):
                 badge.setPixmap(picture.pixmap(QSize(_ICON_PIXELS, _ICON_PIXELS), self.devicePixelRatioF()))
                 badge.setToolTip(grade)
                 badge.setAccessibleName(grade)
-                # The text contains the grade too, so that it does not depend on the icon.
-                words.setText(self.tr("{grade}: {finding}").format(grade=grade, finding=finding_text(finding)))
+                told = finding_text(finding)
+                is_good = finding.grade is Grade.GOOD
+                words.setText(told if is_good else self.tr("{grade}: {finding}").format(grade=grade, finding=told))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() == QEvent.Type.PaletteChange and self.clip_report is not None:
@@ -115,7 +117,6 @@ class ClipEditorDialog(QDialog):
         self._listen = PlayButton(self.tr("Play selection"), player, self)
         self._report_view = ClipReportView(self)
         self._form = DetailsForm(self)
-        self._kept = text_label("", "quiet", wraps=False)
         self._problem = ErrorLine(self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._create = self._buttons.addButton(self.tr("Create voice"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -164,7 +165,6 @@ class ClipEditorDialog(QDialog):
             self.setTabOrder(before, tool)
             before = tool
         tools.addStretch(1)
-        tools.addWidget(self._kept)
         left = QWidget(self)
         in_column(self._report_view, self._form.comparison, STRETCH, parent=left, margins=(0, 0, 8, 0))
         scroll = QScrollArea(self, widgetResizable=True)
@@ -228,7 +228,6 @@ class ClipEditorDialog(QDialog):
             return
         self._report_view.show_report(assessment.clip_report)
         self._refusal = assessment.clip_report.refusal
-        self._kept.setText(self.tr("{seconds:.1f} s after trimming silence").format(seconds=assessment.clip.seconds))
         clip = None if self._refusal is not None else assessment.clip
         self._form.comparison.show_clip(clip, self._transcribe)
         self._update_state()

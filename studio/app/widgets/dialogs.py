@@ -9,6 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QPushButton, QWidget
 
+# Standard buttons that are filled, if a dialog has no accepting button of its own.
+_FILLED = (
+    QDialogButtonBox.StandardButton.Ok,
+    QDialogButtonBox.StandardButton.Save,
+    QDialogButtonBox.StandardButton.Close,
+)
+
 
 async def ask(dialog: QDialog) -> int:
     """Show the dialog and return its result."""
@@ -34,21 +41,23 @@ def dialog_buttons(
     *,
     accept: QPushButton | None = None,
 ) -> QDialogButtonBox:
-    """Return buttons that accept and reject ``dialog``. ``accept`` is its filled default button, beside Cancel."""
-    if accept is not None:
-        standard = QDialogButtonBox.StandardButton.Cancel
-    buttons = QDialogButtonBox(standard, dialog)
+    """Return buttons that accept and reject ``dialog``, the first of them filled. ``accept`` stands beside Cancel."""
+    buttons = QDialogButtonBox(standard if accept is None else QDialogButtonBox.StandardButton.Cancel, dialog)
     if accept is not None:
         buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
-        make_primary(accept)
+    filled = accept or next(filter(None, map(buttons.button, _FILLED)), None)
+    if filled is not None:
+        make_primary(filled)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons
 
 
 def make_primary(button: QPushButton) -> None:
-    """Make ``button`` the default button of its dialog, and the only filled one. Call before the dialog is shown."""
+    """Make ``button`` the default button of its dialog, and the only filled one."""
     button.setProperty("role", "primary")
+    button.style().unpolish(button)  # the parent may have computed the style without the property
+    button.style().polish(button)
     button.setDefault(True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import regex
 
@@ -12,7 +12,7 @@ from studio.messages import Message
 from studio.project.attribution.attribution import Character
 from studio.project.details import ImportSource
 from studio.project.lines import Heading, Line, new_id
-from studio.project.splitting import SplitMode, split_text, unwrap
+from studio.project.splitting import SplitMode, split_paragraphs, unwrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Block:
         is_spoken: False for footnotes and stage directions.
         character: Who speaks, None for the narrator.
         is_matter: Whether it belongs to the front or back matter of a book, such as its contents or copyright.
+        continues: Whether it is in the same paragraph as the block before it.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Block:
     is_spoken: bool = True
     character: str | None = None
     is_matter: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,10 @@ def _is_copyright_page(blocks: Sequence[Block]) -> bool:
 
 
 def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: int | None = None) -> list[Line]:
-    """Return one line per heading and note, and one per sentence or paragraph of other text."""
+    """Return one line per heading and note, and one per sentence or paragraph of other text.
+
+    If paragraphs have several lines, the first line of each is marked, except below a heading.
+    """
     blocks = tuple(blocks)
     if chapter_level is None:
         chapter_level = _infer_chapter_level([block.level for block in blocks if block.level])
@@ -144,14 +149,26 @@ def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: i
             heading = (
                 Heading.NONE if not block.level else Heading.CHAPTER if block.level <= chapter_level else Heading.SCENE
             )
-            texts = [unwrap(block.text)]
+            paragraphs = [[unwrap(block.text)]]
         else:
-            heading, texts = Heading.NONE, split_text(block.text, breaks)
-        lines += [
-            Line(id=new_id(), text=text, heading=heading, is_spoken=block.is_spoken, character=block.character)
-            for text in texts
-            if text
-        ]
+            heading, paragraphs = Heading.NONE, split_paragraphs(block.text, breaks)
+        for paragraph in paragraphs:
+            lines += [
+                Line(
+                    id=new_id(),
+                    text=text,
+                    heading=heading,
+                    is_spoken=block.is_spoken,
+                    character=block.character,
+                    begins_paragraph=not (number or heading or block.continues)
+                    and bool(lines)
+                    and not lines[-1].heading,
+                )
+                for number, text in enumerate(paragraph)
+                if text
+            ]
+    if all(line.begins_paragraph or line.heading or lines[row - 1].heading for row, line in enumerate(lines) if row):
+        return [replace(line, begins_paragraph=False) for line in lines]
     return lines
 
 

@@ -87,9 +87,7 @@ def _parts(block: Block, numbers: list[int], attribution: Attribution) -> Iterat
         spans.append((position, len(block.text), None))
     else:
         spans[-1] = (spans[-1][0], len(block.text), spans[-1][2])
-    for start, end, quotation in spans:
+    for number, (start, end, quotation) in enumerate(spans):
         character = None if quotation is None else attribution.quotations[quotation].speaker
-        yield (
-            replace(block, text=block.text[start:end].strip().lstrip(",，;；").strip(), character=character),
-            quotation,
-        )
+        text = block.text[start:end].strip().lstrip(",，;；").strip()
+        yield replace(block, text=text, character=character, continues=number > 0), quotation

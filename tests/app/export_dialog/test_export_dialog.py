@@ -104,6 +104,16 @@ def test_only_options_that_have_an_effect_are_shown(dialog: ExportDialog) -> Non
     assert not is_shown(declared.EXPORT_PAUSE_SECONDS)
     choose(dialog, declared.EXPORT_HAS_ONE_PAUSE, True)
     assert is_shown(declared.EXPORT_PAUSE_SECONDS)
+    choose(dialog, declared.EXPORT_STANDARD, "acx")
+    assert not is_shown(declared.EXPORT_LUFS)
+    loudness = dialog.form.editor(declared.EXPORT_MATCHES_LOUDNESS).control
+    assert loudness.text() == "Same loudness for all lines"  # type: ignore[attr-defined]
+    dialog.form.show_times(True)
+    choose(dialog, declared.EXPORT_PLACEMENT, "times")
+    assert not is_shown(declared.EXPORT_STANDARD)
+    choose(dialog, declared.EXPORT_FILES, "chapters")
+    assert is_shown(declared.EXPORT_STANDARD)
+    assert not is_shown(declared.EXPORT_PLACEMENT)
 
 
 def test_the_default_folder_is_beside_the_project_file(tmp_path: Path, project: Project) -> None:

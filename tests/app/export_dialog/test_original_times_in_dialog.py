@@ -72,7 +72,7 @@ def test_takes_that_are_too_long_are_listed_before_the_export(
     settings.change({declared.EXPORT_PLACEMENT: "times", declared.EXPORT_FILES: "joined"})
     dialog = ExportBench(qtbot, project, settings).dialog
     qtbot.waitUntil(dialog.findings.isVisible)
-    assert [words.partition(":")[0] for words in dialog.findings.texts if "Longer than their slots" in words] == [
+    assert [words.partition(":")[0] for words in dialog.findings.texts if "Too long for the slot" in words] == [
         "Line 1"
     ]
     assert not dialog.form.editor(declared.EXPORT_HAS_ONE_PAUSE).control.isVisible(), "the times decide, not pauses"

@@ -13,7 +13,7 @@ import pytest
 from hub_server import Fault, HubServer
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
-from small_model import NAME, small_files, small_model
+from small_model import NAME, small_files, small_model, write_folder
 from window_bench import MODEL, Bench
 
 from studio.app.models.first_run import FirstRun
@@ -138,6 +138,14 @@ def test_the_line_says_what_the_included_voice_can_do(
     words = title.fontMetrics().boundingRect(0, 0, title.width(), 400, Qt.TextFlag.TextWordWrap, title.text())
     assert words.width() > 0
     assert title.height() >= words.height(), "the sentence is cut off"
+
+
+@pytest.mark.slow
+def test_the_advice_disappears_when_another_model_is_imported(bench: Bench, hub: HubServer, tmp_path: Path) -> None:
+    panel = begin(bench).panel
+    folder = write_folder(tmp_path / "my voice", small_files() | {"llm.pt": b"tuned"})
+    bench.loop.call_soon(lambda: bench.session.parts.models.import_from(folder))
+    bench.until(panel.isHidden)
 
 
 @pytest.mark.slow

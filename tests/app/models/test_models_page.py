@@ -229,6 +229,9 @@ def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
     models.bench.until(lambda: "my voice" in models.page.cards)
     models.bench.until(lambda: models.bench.session.parts.models.current is None)
     card = models.page.cards["my voice"]
+    column = models.page._column
+    available = [each for each in models.bench.session.parts.models.statuses if each.state is ModelState.AVAILABLE]
+    assert column.indexOf(card) < min(column.indexOf(models.page.cards[each.name]) for each in available)
     models.bench.loop.call_soon(card.remove_wanted.emit)
     models.bench.live(0.05)
     box = models.page.findChildren(QMessageBox)[0]

@@ -26,10 +26,17 @@ def applied(before: Script, change: Change | None) -> list[str]:
 
 def test_new_lines_have_the_settings_of_the_line_before() -> None:
     before = script("one", "two", voice="Anna", speed=1.2)
-    change = edits.insert_texts(before, 1, ["new"])
+    change = edits.insert_texts(before, 1, [["new"]])
     assert applied(before, change) == ["one", "new", "two"]
     assert (change.lines[0].voice, change.lines[0].speed) == ("Anna", 1.2)
     assert change.lines[0].chosen_take is None
+
+
+def test_pasted_paragraphs_are_marked_and_their_copies_are_not() -> None:
+    change = edits.insert_texts(script("one"), 1, [["a", "b"], ["c"]])
+    assert [line.begins_paragraph for line in change.lines] == [True, False, True]
+    assert not edits.copy_line_settings(change.lines[0]).begins_paragraph
+    assert not any(line.begins_paragraph for line in edits.insert_texts(script("one"), 1, [["a"], ["b"]]).lines)
 
 
 def test_imported_lines_without_a_voice_get_one() -> None:

@@ -91,7 +91,7 @@ def test_any_sequence_of_changes_is_shown(table: Table, steps: list[tuple[int, i
         ids = [line.id for line in script.lines]
         first, second = ids[one % len(ids)], ids[other % len(ids)]
         change = (
-            edits.insert_texts(script, one % (len(ids) + 1), ["a", "b"]),
+            edits.insert_texts(script, one % (len(ids) + 1), [["a", "b"]]),
             edits.remove(script, [first, second] if first != second else [first]),
             edits.move(script, [first], -1 if other % 2 else 1),
             edits.duplicate(script, [first]),

@@ -52,6 +52,14 @@ def test_a_long_text_is_shown_in_full(bench: Bench, window: MainWindow) -> None:
     assert long >= layout.lineCount() * window.script.view.text_delegate.layouts.pitch(RowKind.SPOKEN)
 
 
+def test_a_gap_separates_paragraphs(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Short.", "Edit")
+    add_lines(bench, Line(id="next", text="Short."), Line(id="first", text="Short.", begins_paragraph=True))
+    before, within, first = heights(window)
+    assert before == within
+    assert first > within + 8
+
+
 def test_a_row_follows_its_text_and_its_width(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", LONG, "Edit")
     bench.live(0.02)
