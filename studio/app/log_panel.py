@@ -57,5 +57,5 @@ class LogPanel(QWidget):
         copy = QPushButton(self.tr("Copy all"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text.toPlainText()))
         foot = in_row((folder, 1), copy)
-        in_column((self._text, 1), foot, parent=self, margins=(8, 6, 8, 8))
+        in_column((self._text, 1), foot, parent=self, margins=8)
         handler.messenger.written.connect(self._text.appendPlainText)

@@ -73,7 +73,7 @@ class NotificationBar(QFrame):
         self._column.addLayout(buttons)
         self._column.setAlignment(buttons, Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(10, 6, 6, 6)
+        layout.setContentsMargins(12, 4, 8, 4)
         layout.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addLayout(self._column, 1)
         layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignVCenter)

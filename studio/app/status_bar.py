@@ -39,7 +39,7 @@ class StatusBar(QWidget):
         self._bar.setAccessibleName(self.tr("Task progress"))
         self._cancel = icon_button("close", self.tr("Cancel task"), self.cancel_requested)
         layout = self._row = QHBoxLayout(self)
-        layout.setContentsMargins(6, 0, 6, 0)
+        layout.setContentsMargins(8, 0, 8, 0)
         layout.setSpacing(12)
         layout.addWidget(self._engine_mark)
         layout.addWidget(self._task, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, make_palette, mixed, theme_colors
 from studio.app.theme.fonts import TextSize, interface_font, text_font
 from studio.app.theme.icons import icon
+from studio.app.theme.sizes import SPACINGS
 from studio.app.theme.style_sheet import style_sheet
 from studio.app.theme.voice_colors import DARK_VOICES, LIGHT_VOICES, voice_color, voice_ground
 
+HEX_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 APP = Path(__file__).resolve().parents[2] / "studio" / "app"
 
 
@@ -294,3 +297,30 @@ def test_no_two_actions_or_states_are_alike() -> None:
     assert len(used) == len(set(used)), sorted(name for name in used if used.count(name) > 1)
     drawings = [path.read_text("utf-8") for path in (paths.resources() / "icons").glob("state-*.svg")]
     assert len(drawings) == len(set(drawings))
+
+
+def test_fonts_colours_and_spacings_outside_the_theme_are_tokens() -> None:
+    """Sizes of type, colours and distances come from the theme, so that pages look alike."""
+    faults = []
+    for path in sorted(APP.rglob("*.py")):
+        if "theme" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            numbers: list[ast.expr] = []
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                if name in ("setPointSize", "setPointSizeF", "setPixelSize"):
+                    faults.append(f"{path.name}:{node.lineno}: {name}")
+                if name in ("setContentsMargins", "setSpacing", "setHorizontalSpacing", "setVerticalSpacing"):
+                    numbers += node.args
+                for keyword in node.keywords:
+                    if keyword.arg in ("margins", "spacing"):
+                        numbers += keyword.value.elts if isinstance(keyword.value, ast.Tuple) else [keyword.value]
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and HEX_COLOUR.fullmatch(node.value):
+                faults.append(f"{path.name}:{node.lineno}: {node.value}")
+            faults += [
+                f"{path.name}:{number.lineno}: {number.value}"
+                for number in numbers
+                if isinstance(number, ast.Constant) and isinstance(number.value, int) and number.value not in SPACINGS
+            ]
+    assert faults == []

@@ -24,7 +24,7 @@ class SlotFields(QWidget):
         self.start.setAccessibleName(self.tr("Start of slot"))
         self.end.setAccessibleName(self.tr("End of slot"))
         rows = QFormLayout(self)
-        rows.setContentsMargins(10, 4, 10, 4)
+        rows.setContentsMargins(12, 4, 12, 4)
         for words, field in ((self.tr("Slot start"), self.start), (self.tr("Slot end"), self.end)):
             field.setSuffix(" " + self.tr("s"))
             field.number_changed.connect(self._report)

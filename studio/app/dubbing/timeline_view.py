@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy, QWidget
 
 from studio.app.theme.colors import ThemeColors, theme_colors
+from studio.app.theme.sizes import SMALL_RADIUS
 from studio.app.theme.voice_colors import voice_color
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks
@@ -271,7 +272,7 @@ class TimelineView(QAbstractScrollArea):
         is_current = line.id == self._current
         painter.setPen(QPen(QColor(colors.accent if is_current else colors.quiet), 2 if is_current else 1))
         painter.setBrush(QColor(colors.selection if is_current else colors.raised))
-        painter.drawRoundedRect(bar.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+        painter.drawRoundedRect(bar.adjusted(0.5, 0.5, -0.5, -0.5), SMALL_RADIUS, SMALL_RADIUS)
         if bar.width() > 24:
             name = line.character or ""
             number = str(self._script.index_of[line.id] + 1)
@@ -286,10 +287,12 @@ class TimelineView(QAbstractScrollArea):
         fitting = self._bar(slot.start_seconds, slot.start_seconds + seconds - overrun, top, _TAKE)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colors.accent if is_current else colors.faint))
-        painter.drawRoundedRect(fitting, 3, 3)
+        painter.drawRoundedRect(fitting, SMALL_RADIUS, SMALL_RADIUS)
         if overrun:
             painter.setBrush(QColor(colors.bad))
-            painter.drawRoundedRect(self._bar(slot.end_seconds, slot.start_seconds + seconds, top, _TAKE), 3, 3)
+            painter.drawRoundedRect(
+                self._bar(slot.end_seconds, slot.start_seconds + seconds, top, _TAKE), SMALL_RADIUS, SMALL_RADIUS
+            )
 
     def _paint_cue(self, painter: QPainter, colors: ThemeColors, line: Line) -> None:
         bar = self.rect_of(line.id)

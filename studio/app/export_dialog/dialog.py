@@ -8,7 +8,8 @@ from functools import partial
 from types import MappingProxyType
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QDialog, QDialogButtonBox, QPushButton, QWidget
 
 from studio import settings as declared
 from studio.app.background import run_in_background
@@ -42,6 +43,8 @@ from studio.settings_store import Settings
 
 _PREVIEW_DELAY_MS = 120  # avoids an update for each typed letter
 DEFAULT_SIZE = (1200, 720)
+# Widths, in letters, below which the list of files, and the groups of options, are below one another.
+_MIN_LETTERS, _MIN_LETTERS_OF_FORM = 142, 98
 
 
 class ExportDialog(QDialog):
@@ -163,8 +166,8 @@ class ExportDialog(QDialog):
 
     def _assemble(self) -> None:
         body = QWidget()
-        columns = in_row((self.form, 3), (in_column(self.book, (self.preview, 1)), 2))
-        in_column(self.form.folder_row, (columns, STRETCH), self.findings, parent=body, margins=0)
+        self._columns = in_row((self.form, 3), (in_column(self.book, (self.preview, 1)), 2))
+        in_column(self.form.folder_row, (self._columns, STRETCH), self.findings, parent=body, margins=0)
         buttons = QDialogButtonBox()
         buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
@@ -172,6 +175,14 @@ class ExportDialog(QDialog):
         buttons.rejected.connect(self.reject)
         make_primary(self.export_button)
         in_column((ScrolledPage(body), STRETCH), buttons, parent=self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Place the list of files, and in a very narrow dialog also the groups of options, below one another."""
+        super().resizeEvent(event)
+        letters = self.width() // self.fontMetrics().averageCharWidth()
+        for layout, least in ((self._columns, _MIN_LETTERS), (self.form.columns, _MIN_LETTERS_OF_FORM)):
+            is_wide = letters >= least
+            layout.setDirection(QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom)
 
     def _connect_signals(self) -> None:
         self.form.changed.connect(self._preview_timer.start)

@@ -73,7 +73,7 @@ class ExportForm(QWidget):
         preset_label.setBuddy(self.preset)
         folder_rows.addRow(preset_label, self.preset)
         self._add(folder_rows, declared.EXPORT_FOLDER)
-        columns = QHBoxLayout(self)
+        self.columns = columns = QHBoxLayout(self)
         columns.setContentsMargins(0, 0, 0, 0)
         audio_box = self._settings_box(
             self.tr("Audio"),

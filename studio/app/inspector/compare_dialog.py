@@ -121,7 +121,7 @@ class CompareDialog(QDialog):
             text_label(self._key_help(), "quiet"),
             self._buttons,
             parent=self,
-            spacing=10,
+            spacing=8,
         )
         self.resize(fit_to_screen(560, self.sizeHint().height()))
 

@@ -45,13 +45,13 @@ class Inspector(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._normalized_text.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._normalized_text.setContentsMargins(10, 0, 10, 8)
+        self._normalized_text.setContentsMargins(12, 0, 12, 8)
         self._normalized_text.setAccessibleName(self.tr("As spoken"))
         self._hint = text_label("", "warn")
-        self._hint.setContentsMargins(10, 0, 10, 8)
+        self._hint.setContentsMargins(12, 0, 12, 8)
         self._hint.hide()
         self._problem = ErrorLine()
-        self._problem.setContentsMargins(10, 0, 10, 8)
+        self._problem.setContentsMargins(12, 0, 12, 8)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setAccessibleName(self.tr("Line and takes"))
         self.tabs.tabBar().setAccessibleName(self.tr("Inspector"))
@@ -150,5 +150,5 @@ def _speed_note(line: Line | None, takes: Sequence[TakeRow]) -> str:
 
 def _title(words: str) -> QLabel:
     label = text_label(words, "title", wraps=False)
-    label.setContentsMargins(10, 6, 10, 2)
+    label.setContentsMargins(12, 8, 12, 2)
     return label

@@ -224,7 +224,7 @@ class LineSettingsForm(QWidget):
 
     def _lay_out(self) -> None:
         form = self._form = QFormLayout(self)
-        form.setContentsMargins(10, 8, 10, 4)
+        form.setContentsMargins(12, 8, 12, 4)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(self._scope)
         rows: tuple[tuple[str, dict[QWidget, str]], ...] = (  # label, accessible names of the controls

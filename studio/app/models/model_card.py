@@ -109,7 +109,7 @@ class ModelCard(QFrame):
         for button in (self._retry, self._other_source, self._main, self._second, self._more):
             button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             head.addWidget(button)
-        column = in_column(head, parent=self, margins=(12, 8, 10, 10), spacing=4)
+        column = in_column(head, parent=self, margins=(12, 8, 12, 12), spacing=4)
         speed = in_row((self.speed, 1), self.measure)
         for label in (self._advice, self._abilities, self._origin):
             column.addWidget(label)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.fonts import TextSize, text_font
+from studio.app.theme.sizes import SMALL_RADIUS
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.waveform_view import WaveformView
 from studio.take_checks.records import WordTime
@@ -109,7 +110,7 @@ class WordStrip(QWidget):
             if index == self._spoken:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(QColor(colors.accent))
-                painter.drawRoundedRect(place.adjusted(-3, 0, 3, 0), 3, 3)
+                painter.drawRoundedRect(place.adjusted(-3, 0, 3, 0), SMALL_RADIUS, SMALL_RADIUS)
             painter.setPen(QColor(colors.on_accent if index == self._spoken else colors.quiet))
             painter.drawText(
                 place, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip), self._words[index].text

@@ -51,7 +51,7 @@ class SettingsPage(QScrollArea):
         content = QWidget()
         form = QFormLayout(content)
         form.setContentsMargins(16, 12, 16, 12)
-        form.setVerticalSpacing(14)
+        form.setVerticalSpacing(12)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         for editor in self.editors.values():

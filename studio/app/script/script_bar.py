@@ -16,7 +16,7 @@ class ScriptBar(QWidget):
     def _lay_out(self, *rows: tuple[QWidget, ...]) -> None:
         """Arrange the controls in ``rows``."""
         column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 8, 6)
+        column.setContentsMargins(8, 4, 8, 4)
         for widgets in rows:
             row = QHBoxLayout()
             for widget in widgets:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.script.edits import Match
 from studio.app.theme.colors import theme_colors
+from studio.app.theme.sizes import SMALL_RADIUS
 from studio.project.text_places import TextRange
 
 Look = tuple[Match | TextRange, QTextCharFormat]
@@ -226,7 +227,7 @@ def drag_pixmap(words: str, widget: QWidget) -> QPixmap:
     painter.setBrush(palette.color(QPalette.ColorRole.Highlight))
     painter.setPen(Qt.PenStyle.NoPen)
     area = QRectF(0, 0, width, height)
-    painter.drawRoundedRect(area, 4, 4)
+    painter.drawRoundedRect(area, SMALL_RADIUS, SMALL_RADIUS)
     painter.setFont(widget.font())
     painter.setPen(palette.color(QPalette.ColorRole.HighlightedText))
     painter.drawText(area, Qt.AlignmentFlag.AlignCenter, shown)

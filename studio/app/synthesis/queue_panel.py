@@ -64,7 +64,7 @@ class QueuePanel(QWidget):
         self._cancel = QPushButton(icon("close"), self.tr("Cancel"))
         self._clear = QPushButton(icon("remove"), self.tr("Clear finished"))
         buttons = in_row((self._summary, 1), self._copy, self._retry, self._cancel, self._clear)
-        in_column((self._list, 1), buttons, parent=self, margins=(8, 6, 8, 8))
+        in_column((self._list, 1), buttons, parent=self, margins=8)
         self._update_timer = QTimer(self, singleShot=True)  # combines many changes into one update
         self._update_timer.timeout.connect(self._show_summary)
         queue.jobs_added.connect(self._on_added)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontInfo
 from studio import paths
 from studio.app.theme.colors import ThemeColors, mixed
 from studio.app.theme.fonts import TextSize, text_font
-from studio.app.theme.sizes import RADIUS, SELECTION_BAR
+from studio.app.theme.sizes import RADIUS, SELECTION_BAR, SMALL_RADIUS
 
 # Without a focus ring, a field has a border of one pixel and one more pixel of padding, so that nothing moves when it
 # gets the focus.
@@ -31,7 +31,7 @@ QMenuBar {{ background: {ground}; padding: 2px 4px; }}
 QMenuBar::item {{ padding: 4px 8px; border-radius: {radius}px; background: transparent; }}
 QMenuBar::item:selected, QMenuBar::item:pressed {{ background: {pressed}; }}
 QMenu {{ background: {raised}; border: 1px solid {border}; padding: 4px; }}
-QMenu::item {{ padding: 5px 24px 5px 8px; border-radius: 4px; }}
+QMenu::item {{ padding: 5px 24px 5px 8px; border-radius: {small_radius}px; }}
 QMenu::item:selected {{ background: {selection}; color: {ink}; }}
 QMenu::item:disabled {{ color: {faint}; background: transparent; }}
 QMenu::icon {{ padding-left: 8px; }}
@@ -64,7 +64,7 @@ QTabBar {{ qproperty-drawBase: 0; }}
 QTabBar::tab {{ color: {quiet}; padding: 4px 12px; border: 2px solid transparent; border-radius: 0; }}
 QTabBar::tab:hover {{ color: {ink}; }}
 QTabBar::tab:selected {{ color: {ink}; border-bottom-color: {accent}; }}
-QTabBar::tab:selected:focus {{ border: 2px solid {accent}; border-radius: 4px; }}
+QTabBar::tab:selected:focus {{ border: 2px solid {accent}; border-radius: {small_radius}px; }}
 QTabBar::tab:disabled {{ color: {faint}; }}
 
 QPushButton {{ background: {raised}; color: {ink}; border: 1px solid {border}; border-radius: {radius}px;
@@ -124,7 +124,7 @@ QComboBox::down-arrow, QDateEdit::down-arrow {{ image: url("{marks}/down-{shade}
 QComboBox {{ combobox-popup: 0; qproperty-maxVisibleItems: 20; }}
 QComboBox QAbstractItemView, QComboBox QAbstractItemView:focus {{ background: {raised}; border: 1px solid {border};
     padding: 4px; margin: 0; }}
-QComboBox QAbstractItemView::item {{ min-height: 20px; padding: 2px 6px; border-radius: 4px; }}
+QComboBox QAbstractItemView::item {{ min-height: 20px; padding: 2px 6px; border-radius: {small_radius}px; }}
 QComboBox QAbstractItemView::item:selected {{ background: {selection}; color: {ink}; }}
 QAbstractSpinBox {{ padding-right: 20px; qproperty-alignment: AlignCenter; }}
 QAbstractSpinBox:focus {{ padding-right: 19px; }}
@@ -197,6 +197,7 @@ def style_sheet(colors: ThemeColors, *, is_dark: bool) -> str:
         shade=shade,
         other_shade=other_shade,
         radius=RADIUS,
+        small_radius=SMALL_RADIUS,
         selection_bar=SELECTION_BAR,
         hover=mixed(colors.ink, colors.raised, 0.05),
         pressed=mixed(colors.ink, colors.raised, 0.11),

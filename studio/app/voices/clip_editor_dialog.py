@@ -52,7 +52,7 @@ class ClipReportView(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(6)
+        self._grid.setVerticalSpacing(8)
         self._grid.setColumnStretch(2, 1)
         self._rows = {aspect: self._add_row(row, aspect) for row, aspect in enumerate(Aspect)}
         self._grid.setRowStretch(len(self._rows), 1)

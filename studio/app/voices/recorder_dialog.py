@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.playback.play_button import PlayButton
+from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.icons import icon
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.voices.voice_text import join_sentences
@@ -101,9 +102,7 @@ class RecorderDialog(QDialog):
         devices.addWidget(self._refresh)
         words = self.tr("Three to ten seconds are enough. Record in a quiet room, about 10 cm from the microphone.")
         hint = text_label(words, "quiet")
-        font = self._state.font()
-        font.setPointSizeF(1.5 * font.pointSizeF())
-        self._state.setFont(font)
+        self._state.setFont(text_font(TextSize.HEADING))
         self._state.setMinimumHeight(2 * self.fontMetrics().height())
         controls = in_row(self._record, self._listen, STRETCH, self._stops_after_silence)
         in_column(

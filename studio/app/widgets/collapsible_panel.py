@@ -28,7 +28,7 @@ _SIDES = (12, 8)  # left and right
 # top and bottom
 _WHOLE_MARGINS = (6, 8)
 _FOLDED_MARGINS = (4, 4)
-_SPACING = 6
+_SPACING = 8
 
 
 class CollapsiblePanel(QFrame):

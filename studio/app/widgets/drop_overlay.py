@@ -22,10 +22,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from studio.app.theme.fonts import TextSize, text_font
+from studio.app.theme.sizes import RADIUS
 from studio.app.widgets.painting_guard import paints_safely
 
 _MARGIN_PIXELS = 24
-_CORNER_PIXELS = 12
 # Pressing Ctrl without moving the mouse sends no drag event, so the key is polled.
 _KEY_POLL_MILLISECONDS = 100
 
@@ -113,13 +114,11 @@ class DropOverlay(QWidget):
         painter.setClipping(False)
         frame = QRectF(self.rect()).adjusted(_MARGIN_PIXELS, _MARGIN_PIXELS, -_MARGIN_PIXELS, -_MARGIN_PIXELS)
         painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 3, Qt.PenStyle.DashLine))
-        painter.drawRoundedRect(frame, _CORNER_PIXELS, _CORNER_PIXELS)
+        painter.drawRoundedRect(frame, RADIUS, RADIUS)
         if area is not None:
             painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 2))
             painter.drawRect(QRectF(area))
-        font = self.font()
-        font.setPointSizeF(1.5 * font.pointSizeF())
-        painter.setFont(font)
+        painter.setFont(text_font(TextSize.HEADING))
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
         painter.drawText(_text_area(frame, area), flags, self._prompt.words)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from studio.app.theme.colors import ThemeColors
+from studio.app.theme.sizes import SMALL_RADIUS
 from studio.app.widgets.peaks import Peaks, WaveformPeaks
 from studio.app.widgets.time_ranges import ClipSelection, Handle
 
@@ -204,7 +205,9 @@ def paint_selection(
         width = 2 * _HANDLE_PIXELS if handle is active else _HANDLE_PIXELS
         painter.drawRect(QRectF(x - width / 2, area.top(), width, area.height()))
         grip_top = area.center().y() - _GRIP_HEIGHT_PIXELS / 2
-        painter.drawRoundedRect(QRectF(x - GRIP_PIXELS / 2, grip_top, GRIP_PIXELS, _GRIP_HEIGHT_PIXELS), 3, 3)
+        painter.drawRoundedRect(
+            QRectF(x - GRIP_PIXELS / 2, grip_top, GRIP_PIXELS, _GRIP_HEIGHT_PIXELS), SMALL_RADIUS, SMALL_RADIUS
+        )
     painter.restore()
     painter.setPen(colors.ink)
     painter.drawText(QPointF(left + GRIP_PIXELS, area.bottom() - 6), time_text(selection.seconds, 2))

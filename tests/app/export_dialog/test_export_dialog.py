@@ -554,6 +554,10 @@ def test_the_dialog_fits_at_1280_by_800(qtbot: QtBot, qapp: QApplication, unknow
     dialog.resize(1100, 700)
     assert page.horizontalScrollBar().maximum() == 0
     assert dialog.minimumSizeHint().width() <= 1100
+    for size in ((800, 720), (640, 360)):
+        dialog.resize(*size)
+        qtbot.wait(1)
+        assert page.horizontalScrollBar().maximum() == 0, size
 
 
 def test_an_audiobook_without_chapters_is_noted(qtbot: QtBot, project: Project, settings: Settings) -> None:
