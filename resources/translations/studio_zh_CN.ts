@@ -9834,18 +9834,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Script</source>
         <translation>脚本</translation>
     </message>
-    <message>
-        <source>Write a line and press Ctrl+Enter to hear it.
-
-Paste or open a text to split it into lines.
-Drop a recording here to create a voice.
-Or choose Help › Open sample.</source>
-        <translation>输入一行文字，按 Ctrl+Enter 试听。
-
-粘贴或打开文本，会自动拆分为多行。
-将录音拖到这里即可创建音色。
-或选择“帮助 › 打开示例”。</translation>
-    </message>
 </context>
 <context>
     <name>ServerDialog</name>
@@ -12314,6 +12302,19 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
+    </message>
+</context>
+<context>
+    <name>StartHint</name>
+    <message>
+        <source>Write a line and press Ctrl+Enter to hear it.
+
+Paste a text to split it into lines.
+Drop a recording here to create a voice.</source>
+        <translation>输入一行文字，按 Ctrl+Enter 试听。
+
+粘贴文本会自动分行。
+把录音拖到这里即可创建音色。</translation>
     </message>
 </context>
 </TS>

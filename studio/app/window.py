@@ -155,8 +155,9 @@ class MainWindow(QMainWindow):
             panel.focus_left.connect(self.script.view.setFocus)
 
     def fill_menus(self) -> None:
-        """Add the entries of the menus. Call after the first paint."""
+        """Add the entries of the menus, and the buttons of an empty script. Call after the first paint."""
         self.actions_by_id.fill_menus(self._menus)
+        self.script.view.offer_start([self.actions_by_id[name] for name in ("file.import", "help.sample")])
         self._menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)
         reset = self.actions_by_id["view.reset"]
         toggles = [*(dock.toggleViewAction() for dock in self.docks.all), self._toolbar.toggleViewAction()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import (
     QCoreApplication,
@@ -17,11 +17,11 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
+    QAction,
     QFocusEvent,
     QInputMethodEvent,
     QKeyEvent,
     QMouseEvent,
-    QPainter,
     QPaintEvent,
     QResizeEvent,
 )
@@ -42,10 +42,10 @@ from studio.app.script.line_model import Column, Index, LineModel, runs
 from studio.app.script.manuscript_delegate import ManuscriptDelegate
 from studio.app.script.row_heights import RowHeights
 from studio.app.script.row_order import RowOrder
+from studio.app.script.start_hint import StartHint
 from studio.app.script.style_list import StyleList
 from studio.app.script.table_columns import TableColumns
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
-from studio.app.theme.colors import theme_colors
 from studio.app.theme.sizes import GRID
 from studio.app.voices.voice_items import VoiceNames
 from studio.app.widgets.painting_guard import paints_safely
@@ -77,6 +77,7 @@ class ScriptView(DraggingView):
         self._selected_ids: list[str] | None = None  # until the selection or the order of the rows changes
         self._voices = VoiceNames()
         self._styles = styles
+        self.start_hint: StartHint | None = None
         self.style_delegate = StyleDelegate(styles, self)
         self.text_delegate = ManuscriptDelegate(styles, self._voices, self)
         self.setModel(model)
@@ -322,28 +323,40 @@ class ScriptView(DraggingView):
         return super().selectionCommand(index, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Also paint a hint while the script is empty."""
         self.row_heights.measure_visible()
         super().paintEvent(event)
-        num_rows = self._lines.rowCount()
-        if num_rows > 1 or (num_rows and self._lines.line_at(0).text) or self.text_field is not None:
+
+    def offer_start(self, actions: Iterable[QAction]) -> None:
+        """Show a hint with buttons for ``actions`` while the script is empty."""
+        self.start_hint = StartHint(actions, self.viewport())
+        for changed in (
+            self._lines.dataChanged,
+            self._lines.rowsInserted,
+            self._lines.rowsRemoved,
+            self._lines.modelReset,
+        ):
+            changed.connect(self._place_start_hint)
+        self._place_start_hint()
+
+    def _place_start_hint(self) -> None:
+        if self.start_hint is None:
             return
-        painter = QPainter(self.viewport())
-        painter.setPen(theme_colors(self.palette()).quiet)
-        words = self.tr(
-            "Write a line and press Ctrl+Enter to hear it.\n\n"
-            "Paste or open a text to split it into lines.\n"
-            "Drop a recording here to create a voice.\n"
-            "Or choose Help › Open sample."
-        )
-        below_rows = self.viewport().rect().adjusted(0, self.rowHeight(0) if num_rows else 0, 0, 0)
-        painter.drawText(below_rows, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
+        num_rows = self._lines.rowCount()
+        is_empty = num_rows == 0 or (num_rows == 1 and not self._lines.line_at(0).text)
+        if is_empty:
+            room = self.viewport().rect().adjusted(0, self.rowHeight(0) if num_rows else 0, 0, 0)
+            wanted = self.start_hint.sizeHint().boundedTo(room.size())
+            place = QRect(QPoint(), wanted)
+            place.moveCenter(room.center())
+            self.start_hint.setGeometry(place)
+        self.start_hint.setVisible(is_empty)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         current = self.visualRect(self.currentIndex())
         was_visible = current.isValid() and current.top() >= 0 and current.bottom() <= event.oldSize().height()
         super().resizeEvent(event)
         self._fit_rows()
+        self._place_start_hint()
         if was_visible:  # for example when a panel opens below the script
             self.scrollTo(self.currentIndex())
 

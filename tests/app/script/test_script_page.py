@@ -37,6 +37,16 @@ def test_enter_edits_a_new_line(bench: Bench, window: MainWindow) -> None:
     assert bench.texts == ["The first line.", "The second.", ""]
 
 
+def test_an_empty_script_offers_a_text_and_the_sample(bench: Bench, window: MainWindow) -> None:
+    hint = window.script.view.start_hint
+    assert hint is not None
+    assert hint.isVisible()
+    assert window.script.view.viewport().rect().contains(hint.geometry())
+    bench.loop.call_soon(hint.buttons[1].click)
+    bench.until(lambda: len(bench.texts) > 5)
+    assert not hint.isVisible()
+
+
 def test_shift_of_the_new_line_shortcut_does_not_extend_the_selection(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "The first line.", "Edit")
     window.script.view.setFocus()
