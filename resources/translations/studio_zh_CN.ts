@@ -145,7 +145,7 @@
     </message>
     <message>
         <source>Speak the selected lines again with another seed</source>
-        <translation>用另一个种子重读所选行</translation>
+        <translation>用另一个种子重新生成所选行</translation>
     </message>
     <message>
         <source>Make drafts final</source>
@@ -173,7 +173,7 @@
     </message>
     <message>
         <source>Choose what is checked in this script, and when lines are spoken again</source>
-        <translation>选择此脚本检查的内容，以及何时自动重读</translation>
+        <translation>选择此脚本检查的内容，以及何时自动重新生成</translation>
     </message>
     <message>
         <source>Play from here</source>
@@ -6800,7 +6800,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Lines</source>
-        <translation>台词数</translation>
+        <translation>台词</translation>
     </message>
     <message>
         <source>Wait for their checks</source>
@@ -9600,7 +9600,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n other automatic take(s) removed.</source>
         <translation>
-            <numerusform>已删除另外 %n 个自动重读的音频。</numerusform>
+            <numerusform>已删除另外 %n 个自动重新生成的音频。</numerusform>
         </translation>
     </message>
     <message>
@@ -10045,7 +10045,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>None</source>
-        <translation>暂无</translation>
+        <translation>无</translation>
     </message>
     <message>
         <source>Models</source>
@@ -10393,7 +10393,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Each take is checked for missing, repeated or wrong words, noise and another voice. Lines with problems can be spoken again automatically; the best take is chosen, and the others are kept.</source>
-        <translation>检查每条音频是否漏读、重复、读错，是否有噪声或音色不符。有问题的行可自动重读，并选用最佳的一条，其余保留。</translation>
+        <translation>检查每条音频是否漏读、重复、读错，是否有噪声或音色不符。有问题的行可自动重新生成，并选用最佳的一条，其余保留。</translation>
     </message>
     <message>
         <source>English</source>
@@ -10413,7 +10413,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Retries</source>
-        <translation>重读次数</translation>
+        <translation>重试次数</translation>
     </message>
     <message>
         <source>Generated noise</source>
@@ -10477,7 +10477,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Lines that an export speaks are checked, and spoken again if needed, before the files are written.</source>
-        <translation>导出时生成的行先检查，必要时重读，然后再写入文件。</translation>
+        <translation>导出时生成的行先检查，必要时重新生成，然后再写入文件。</translation>
     </message>
     <message>
         <source>List built-in voices of models</source>
@@ -10493,7 +10493,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Mark, and try again</source>
-        <translation>标记并自动重读</translation>
+        <translation>标记并自动重新生成</translation>
     </message>
     <message>
         <source>Mirror URL, such as https://hf-mirror.com. Leave empty for the default.</source>
@@ -10577,7 +10577,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The maximum number of retries for a line with problems, each with a different seed.</source>
-        <translation>每个有问题的行最多重读的次数，每次使用不同的种子。</translation>
+        <translation>每个有问题的行最多重新生成的次数，每次使用不同的种子。</translation>
     </message>
     <message>
         <source>Timing of each line in the joined audio. The times of words are known for takes that were checked.</source>
@@ -11281,7 +11281,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Spoken again automatically, because a take had problems.</source>
-        <translation>因有音频存在问题而自动重读。</translation>
+        <translation>因有音频存在问题而自动重新生成。</translation>
     </message>
     <message>
         <source>Take {number}</source>
