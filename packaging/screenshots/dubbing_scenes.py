@@ -1,4 +1,4 @@
-"""Scenes of dubbing: a script with slots and a time line, and the dialog that fits all takes."""
+"""Scenes of dubbing: a script with slots and a timeline, and the dialog that fits all takes."""
 
 from __future__ import annotations
 

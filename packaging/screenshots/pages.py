@@ -23,7 +23,7 @@ import numpy as np
 import qasync
 from PySide6.QtCore import QLocale, QMimeData, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from screenshots.dubbing_scenes import dubbing_scenes
 from screenshots.engine_scenes import engine_scenes
@@ -51,7 +51,6 @@ from studio.app.session import Session
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog
-from studio.app.window import MainWindow
 from studio.app.window_manager import WindowManager
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
@@ -296,21 +295,21 @@ class Stage:
         yield from self._drops()
         yield from dubbing_scenes(window, self._scratch / "0.wav", self._wait_for)
         window.actions_by_id["file.export"].trigger()
-        yield "export", _top_dialog(window)
+        yield "export", _top_dialog()
         yield from export_scenes(window, self._wait_for)
         window.actions_by_id["file.serve"].trigger()
         yield "serving", _shown(window.findChildren(ServingDialog)[-1])
         window.dialogs.open_server()
-        yield "server", _top_dialog(window)
+        yield "server", _top_dialog()
         window.actions_by_id["file.settings"].trigger()
-        yield "settings", _top_dialog(window)
+        yield "settings", _top_dialog()
         for page in list(Page)[1:]:
             window.dialogs.open_settings(page)
-            yield f"settings-{page.value}", _top_dialog(window)
+            yield f"settings-{page.value}", _top_dialog()
         yield "pronunciation", self._pronunciation()
         yield "health", _shown(DiagnosticsDialog(lambda _: _health(), window))
         window.actions_by_id["voices.record"].trigger()
-        yield "recorder", _top_dialog(window)
+        yield "recorder", _top_dialog()
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
         yield "manual", _shown(ManualDialog(window))
         yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
@@ -492,9 +491,9 @@ def _drafts(language: str) -> list[Draft]:
     return [Draft(paths.data_folder() / "a.draft", None, "", 6, 4, _TEXTS[language][0], when)]
 
 
-def _top_dialog(window: MainWindow) -> QWidget:
-    visible = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and widget is not window]
-    return visible[-1]
+def _top_dialog() -> QWidget:
+    dialogs = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QDialog)]
+    return [dialog for dialog in dialogs if dialog.isVisible()][-1]
 
 
 def _shown(dialog: QWidget) -> QWidget:

@@ -5447,10 +5447,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法读取证书 {path}（{reason}）。</translation>
     </message>
     <message>
-        <source>The checks found problems. Exported anyway.</source>
-        <translation>检查发现这些音频有问题，将按现状导出。</translation>
-    </message>
-    <message>
         <source>The chosen precision or device is not supported on this computer.</source>
         <translation>本机不支持所选的精度或设备。</translation>
     </message>
@@ -6713,6 +6709,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Too long for the slot in the video. Speak &gt; Fit all to slots… shortens takes.</source>
         <translation>超出视频中的字幕时长。可用“生成 &gt; 全部对齐字幕时长…”缩短。</translation>
+    </message>
+    <message>
+        <source>The checks found problems. They will be exported anyway.</source>
+        <translation>检查发现问题，仍会导出。</translation>
     </message>
 </context>
 <context>

@@ -1,6 +1,6 @@
 """Handles dropped files: opens scripts, imports texts, and creates voices from recordings.
 
-A video or recording dropped on the time line becomes its guide track. A recording dropped on a line becomes the voice of that line; with Ctrl it is converted to the line's voice.
+A video or recording dropped on the timeline becomes its guide track. A recording dropped on a line becomes the voice of that line; with Ctrl it is converted to the line's voice.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class DropHandler(QObject):
         return line, QRect(view.viewport().mapTo(self._window, area.topLeft()), area.size())
 
     def _guide_area(self, held: DraggedFiles) -> QRect | None:
-        """Return the rectangle of the time line in the window if a recording or video is dragged over it."""
+        """Return the rectangle of the timeline in the window if a recording or video is dragged over it."""
         panel = self._dubbing.panel
         is_sound = len(held.paths) == 1 and held.paths[0].suffix.lower() in AUDIO_SUFFIXES
         if not panel.isVisible() or not is_sound:

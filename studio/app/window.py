@@ -97,7 +97,7 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def dubbing(self) -> DubbingController:
-        """The time line and the fields of slots, created after the first paint."""
+        """The timeline and the fields of slots, created after the first paint."""
         from studio.app.dubbing.controller import DubbingController  # noqa: PLC0415 - after the first paint
 
         dubbing = DubbingController(self.session, self.script, self.inspector, self.actions_by_id, self)

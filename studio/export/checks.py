@@ -128,7 +128,7 @@ def check_lines(
 
 def review_findings(numbers: Sequence[int]) -> list[Finding]:
     """Return a finding about lines whose takes have problems that the user has not accepted, if there are any."""
-    sentence = message("The checks found problems. Exported anyway.")
+    sentence = message("The checks found problems. They will be exported anyway.")
     return [Finding(FindingKind.REVIEW, sentence, tuple(numbers))] if numbers else []
 
 

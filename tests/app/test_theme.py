@@ -324,3 +324,19 @@ def test_fonts_colours_and_spacings_outside_the_theme_are_tokens() -> None:
                 if isinstance(number, ast.Constant) and isinstance(number.value, int) and number.value not in SPACINGS
             ]
     assert faults == []
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        "QPushButton",
+        "QToolButton",
+        "QComboBox",
+        "QCheckBox::indicator",
+        "QRadioButton::indicator",
+        "QSlider::handle:horizontal",
+    ],
+)
+def test_every_control_shows_that_it_is_hovered_focused_and_pressed(control: str) -> None:
+    for state in ("hover", "focus", "pressed"):
+        assert f"{control}:{state}" in style_sheet(LIGHT, is_dark=False)

@@ -1,1 +1,1 @@
-"""Dubbing: fits takes to their slots, and shows the time line of the slots with a guide track."""
+"""Dubbing: fits takes to their slots, and shows the timeline of the slots with a guide track."""

@@ -1,4 +1,4 @@
-"""Actions and panels for scripts with slots: fitting, fields in the inspector, and the time line."""
+"""Actions and panels for scripts with slots: fitting, fields in the inspector, and the timeline."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class DubbingController(QObject):
         self._session.failed.emit(error)
 
     def _on_moved(self, seconds: float) -> None:
-        """Show the position of the playing take, or of the mix with the guide track, on the time line."""
+        """Show the position of the playing take, or of the mix with the guide track, on the timeline."""
         playing = self._session.playback.player.now_playing
         if self.guide.is_playing:
             self.panel.show_time(self.guide.start_seconds + seconds)

@@ -1,4 +1,4 @@
-"""Picture of the guide track beside the time line. Needs Qt Multimedia, which is optional."""
+"""Picture of the guide track beside the timeline. Needs Qt Multimedia, which is optional."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panel under the script with the time line, its zoom, and the guide track."""
+"""Panel under the script with the timeline, its zoom, and the guide track."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time line of a script with slots: lanes of slots and takes on a time axis, sound cues and the guide track."""
+"""Timeline of a script with slots: lanes of slots and takes on a time axis, sound cues and the guide track."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class TimelineView(QAbstractScrollArea):
 
     @property
     def _seconds(self) -> float:
-        """The length of the time line, in seconds."""
+        """The length of the timeline, in seconds."""
         ends = [line.slot.end_seconds for line in self._lines if line.slot is not None]
         guide = self._guide.seconds if self._guide is not None else 0.0
         return max([*ends, guide, _MIN_SECONDS_SHOWN]) + 2.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -75,7 +76,7 @@ class ScriptImporter(QObject):
         if await ask(page) != QDialog.DialogCode.Accepted:
             return None
         read = partial(read_update, path, page.file, source, page.chosen, encoding=page.encoding)
-        return await run_in_thread(read)
+        return replace(await run_in_thread(read), notices=())  # the page has shown them
 
     async def ask_to_update(self, path: Path) -> bool | None:
         """Ask whether to update the script if it was imported from this file. Return None if the user cancels."""

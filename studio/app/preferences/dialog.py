@@ -80,7 +80,7 @@ class SettingsPage(QScrollArea):
     def _add(self, form: QFormLayout, editor: SettingEditor) -> None:
         explanation = text_label(translated(editor.setting.help), "quiet")
         field = QWidget()
-        in_column(editor.control, explanation, parent=field, margins=0, spacing=3)
+        in_column(editor.control, explanation, parent=field, margins=0, spacing=4)
         if isinstance(editor.control, QCheckBox):  # a checkbox has its own label
             style = editor.control.style()
             indicator = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)

@@ -42,6 +42,7 @@ QMenu::right-arrow {{ image: url("{marks}/right-{shade}.svg"); width: 12px; heig
 
 QHeaderView::section {{ background: {ground}; color: {quiet}; border: 0; border-bottom: 1px solid {border};
     padding: 5px 6px; }}
+QHeaderView::section:hover {{ color: {ink}; }}
 QTableView, QListView, QTreeView, QPlainTextEdit, QTextEdit {{ border: 1px solid {border}; margin: 1px;
     background: {surface}; }}
 QTableView:focus, QListView:focus, QTreeView:focus, QPlainTextEdit:focus, QTextEdit:focus {{
@@ -50,6 +51,7 @@ QAbstractItemView {{ outline: 0; }}
 QDialog QListView::item, QDialog QTreeView::item, QDialog QTableView::item {{
     border-left: {selection_bar}px solid transparent; }}
 QDialog QTreeView::item {{ padding: 3px 0; }}
+QDialog QListView::item:hover, QDialog QTreeView::item:hover {{ background: {hover}; }}
 QDialog QListView::item:selected, QDialog QTreeView::item:selected, QDialog QTableView::item:selected {{
     background: {selection}; color: {ink}; }}
 QDialog QListView::item:selected, QDialog QTreeView::item:selected:first, QDialog QTreeView::item:selected:only-one,
@@ -118,6 +120,7 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractItemView QLineEdit {{ 
 QAbstractItemView QLineEdit {{ background: {surface}; }}
 QComboBox {{ padding-right: 20px; }}
 QComboBox:focus, QComboBox:on {{ padding-right: 19px; }}
+QComboBox:pressed:!editable {{ background: {pressed}; }}
 QComboBox::drop-down, QDateEdit::drop-down {{ border: 0; width: 22px; subcontrol-origin: border; subcontrol-position: center right; }}
 QComboBox::down-arrow, QDateEdit::down-arrow {{ image: url("{marks}/down-{shade}.svg"); width: 12px; height: 12px; }}
 /* WORKAROUND for Qt: the list over the box keeps its scroll arrows, which cover the last entry, although all fit. */
@@ -143,6 +146,8 @@ QCheckBox::indicator, QAbstractItemView::indicator {{ border-radius: 3px; }}
 QRadioButton::indicator {{ border-radius: 8px; }}
 QCheckBox::indicator:hover, QRadioButton::indicator:hover, QAbstractItemView::indicator:hover {{
     border-color: {accent}; }}
+QCheckBox::indicator:pressed, QRadioButton::indicator:pressed, QAbstractItemView::indicator:pressed {{
+    background: {pressed}; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {accent}; border-color: {accent};
     image: url("{marks}/check-{shade}.svg"); }}
 QAbstractItemView::indicator:indeterminate {{ background: {accent}; border-color: {accent};
@@ -162,6 +167,7 @@ QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -6px 0; border-radius: 8px; background: {raised};
     border: 1px solid {quiet}; }}
 QSlider::handle:horizontal:hover {{ border-color: {accent}; }}
+QSlider::handle:horizontal:pressed {{ background: {pressed}; border-color: {accent}; }}
 QSlider::handle:horizontal:focus {{ border: 2px solid {accent}; width: 12px; height: 12px; }}
 
 QScrollBar {{ background: transparent; border: 0; }}

@@ -1,4 +1,4 @@
-"""The time line: slots are moved by mouse and keys, and a guide track is shown and heard with the takes."""
+"""The timeline: slots are moved by mouse and keys, and a guide track is shown and heard with the takes."""
 
 from __future__ import annotations
 
