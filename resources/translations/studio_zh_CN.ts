@@ -6712,7 +6712,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The checks found problems. They will be exported anyway.</source>
-        <translation>检查发现问题，仍会导出。</translation>
+        <translation>检查发现这些音频有问题，将按现状导出。</translation>
     </message>
 </context>
 <context>
