@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -76,7 +75,7 @@ class ScriptImporter(QObject):
         if await ask(page) != QDialog.DialogCode.Accepted:
             return None
         read = partial(read_update, path, page.file, source, page.chosen, encoding=page.encoding)
-        return replace(await run_in_thread(read), notices=())  # the page has shown them
+        return await run_in_thread(read)
 
     async def ask_to_update(self, path: Path) -> bool | None:
         """Ask whether to update the script if it was imported from this file. Return None if the user cancels."""

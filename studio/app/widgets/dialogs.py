@@ -45,9 +45,9 @@ def dialog_buttons(
     buttons = QDialogButtonBox(standard if accept is None else QDialogButtonBox.StandardButton.Cancel, dialog)
     if accept is not None:
         buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
-    filled = accept or next(filter(None, map(buttons.button, _FILLED)), None)
-    if filled is not None:
-        make_primary(filled)
+        make_primary(accept)
+    elif (filled := next(filter(None, map(buttons.button, _FILLED)), None)) is not None:
+        _fill(filled)  # Qt makes it the default button when the dialog is shown
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons
@@ -55,10 +55,14 @@ def dialog_buttons(
 
 def make_primary(button: QPushButton) -> None:
     """Make ``button`` the default button of its dialog, and the only filled one."""
+    _fill(button)
+    button.setDefault(True)
+
+
+def _fill(button: QPushButton) -> None:
     button.setProperty("role", "primary")
     button.style().unpolish(button)  # the parent may have computed the style without the property
     button.style().polish(button)
-    button.setDefault(True)
 
 
 def open_dialog(dialog: QDialog) -> None:
