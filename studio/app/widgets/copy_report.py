@@ -27,7 +27,7 @@ class CopyReportButton(QPushButton):
 
     def offer_for(self, error: StudioError | None) -> None:
         """Offer a report of ``error``, or hide the button if it is None."""
-        if error is not None and error is self._error:
+        if error is not None and self._error is not None and _is_same(error, self._error):  # found by another check
             return
         self._error = error
         self.setText(self.tr("Copy report"))
@@ -72,3 +72,7 @@ class CopyReportButton(QPushButton):
         if error is self._error:  # otherwise, another error is shown now
             self.setText(self.tr("Copied"))
             self.setEnabled(True)
+
+
+def _is_same(one: StudioError, other: StudioError) -> bool:
+    return (one.code, str(one)) == (other.code, str(other))
