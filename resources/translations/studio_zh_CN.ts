@@ -10898,6 +10898,19 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>StartHint</name>
+    <message>
+        <source>Write a line and press Ctrl+Enter to hear it.
+
+Paste a text to split it into lines.
+Drop a recording here to create a voice.</source>
+        <translation>输入一行文字，按 Ctrl+Enter 试听。
+
+粘贴文本会自动分行。
+把录音拖到这里即可创建音色。</translation>
+    </message>
+</context>
+<context>
     <name>StatusBar</name>
     <message>
         <source>Model</source>
@@ -12302,19 +12315,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
-    </message>
-</context>
-<context>
-    <name>StartHint</name>
-    <message>
-        <source>Write a line and press Ctrl+Enter to hear it.
-
-Paste a text to split it into lines.
-Drop a recording here to create a voice.</source>
-        <translation>输入一行文字，按 Ctrl+Enter 试听。
-
-粘贴文本会自动分行。
-把录音拖到这里即可创建音色。</translation>
     </message>
 </context>
 </TS>
