@@ -236,6 +236,16 @@ class VoiceOfAnotherModel(StudioError, code="voice-of-another-model", exit_statu
     usual_remedy = message("Use a model of that generation, or create the voice from a recording.")
 
 
+class ConsentExpired(StudioError, code="consent-expired", exit_status=7):
+    cause = message("The consent to use the voice has ended.")
+    usual_remedy = message("Ask the speaker again, or choose another voice.")
+
+
+class ConsentMissing(StudioError, code="consent-missing", exit_status=7):
+    cause = message("The settings require consent, and that of the speaker is not recorded.")
+    usual_remedy = message("Record the consent in the details of the voice, or choose another voice.")
+
+
 class DamagedLibrary(StudioError, code="damaged-library", exit_status=7):
     cause = message("The voice library cannot be read; the recordings still exist.")
     usual_remedy = message("Restore the library file from a backup, or add the recordings again.")

@@ -552,6 +552,21 @@ SIGNING_CERTIFICATE = StringSetting(
     may_be_empty=True,
     longest=1000,
 )
+REQUIRES_CONSENT = BoolSetting(
+    key="requires-consent",
+    page=Page.EXPORT,
+    title="Require recorded consent",
+    help="Voices are used only if the consent of their speaker is recorded in the details of the voice.",
+    default=False,
+)
+NAMES_CONSENT = BoolSetting(
+    key="names-consent",
+    page=Page.EXPORT,
+    needs=SIGNS_FILES,
+    title="Name speakers in signed files",
+    help="The manifest contains who consented and to what. Otherwise it contains a hash of this record.",
+    default=False,
+)
 
 
 SHOWS_TIMELINE = BoolSetting(key="shows-timeline", default=True)

@@ -54,6 +54,9 @@ _UNUSED_FILES = (
     "torch/lib/libbackend_with_compiler.*",
     "torch/lib/*.lib",
     "torchgen/packaged/*",
+    # c2pa: what is left of building its library.
+    "c2pa/libs/*.d",
+    "c2pa/libs/*.rlib",
     # Qt: modules that no widget uses.
     "PySide6/Qt/qml/*",
     "PySide6/qml/*",

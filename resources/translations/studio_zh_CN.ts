@@ -555,6 +555,14 @@
         <source>Compare audio files with ACX or EBU R128</source>
         <translation>按 ACX 或 EBU R128 标准检查音频文件</translation>
     </message>
+    <message>
+        <source>Inspect audio files…</source>
+        <translation>检查音频来源…</translation>
+    </message>
+    <message>
+        <source>Show the signed manifest and the tags of audio files</source>
+        <translation>查看音频文件的签名清单和标签</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -1204,6 +1212,18 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The voice is cloned from the audio alone. Add a transcript at any time for a closer likeness.</source>
         <translation>仅凭参考音频克隆。填写参考文本可提高相似度，可随时补填。</translation>
+    </message>
+    <message>
+        <source>No limit; a date such as 2030-12-31</source>
+        <translation>长期有效，或填写日期，如 2030-12-31</translation>
+    </message>
+    <message>
+        <source>Last day of consent</source>
+        <translation>授权截止日期</translation>
+    </message>
+    <message>
+        <source>Until</source>
+        <translation>有效期至</translation>
     </message>
 </context>
 <context>
@@ -6714,6 +6734,46 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>The checks found problems. They will be exported anyway.</source>
         <translation>检查发现这些音频有问题，将按现状导出。</translation>
     </message>
+    <message>
+        <source>A disclaimer would delay lines that have times.</source>
+        <translation>声明会使带时间的台词延后。</translation>
+    </message>
+    <message>
+        <source>Ask the speaker again and change the details of the voice, or choose another voice.</source>
+        <translation>请重新取得说话人授权并更新音色详情，或改用其他音色。</translation>
+    </message>
+    <message>
+        <source>Ask the speaker again, or choose another voice.</source>
+        <translation>请重新取得说话人授权，或改用其他音色。</translation>
+    </message>
+    <message>
+        <source>Export without --disclaimer, and add it to the video.</source>
+        <translation>请不带 --disclaimer 导出，并在视频中另行添加声明。</translation>
+    </message>
+    <message>
+        <source>Record it in the details of the voice, or choose another voice.</source>
+        <translation>请在音色详情中填写授权信息，或改用其他音色。</translation>
+    </message>
+    <message>
+        <source>Record the consent in the details of the voice, or choose another voice.</source>
+        <translation>请在音色详情中填写授权信息，或改用其他音色。</translation>
+    </message>
+    <message>
+        <source>The consent of the speaker of {name} is not recorded.</source>
+        <translation>音色“{name}”没有说话人的授权记录。</translation>
+    </message>
+    <message>
+        <source>The consent to use the voice has ended.</source>
+        <translation>该音色的授权已到期。</translation>
+    </message>
+    <message>
+        <source>The consent to use the voice {name} ended on {date}.</source>
+        <translation>音色“{name}”的授权已于 {date} 到期。</translation>
+    </message>
+    <message>
+        <source>The settings require consent, and that of the speaker is not recorded.</source>
+        <translation>设置要求音色有授权记录，而该音色没有。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -10687,6 +10747,22 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Mastering</source>
         <translation>母带处理</translation>
     </message>
+    <message>
+        <source>Name speakers in signed files</source>
+        <translation>在签名文件中注明授权人</translation>
+    </message>
+    <message>
+        <source>Require recorded consent</source>
+        <translation>要求有授权记录</translation>
+    </message>
+    <message>
+        <source>The manifest contains who consented and to what. Otherwise it contains a hash of this record.</source>
+        <translation>签名清单会写明授权人和授权用途；关闭时只写入授权记录的哈希值。</translation>
+    </message>
+    <message>
+        <source>Voices are used only if the consent of their speaker is recorded in the details of the voice.</source>
+        <translation>只能使用音色详情中有说话人授权记录的音色。</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutsDialog</name>
@@ -12315,6 +12391,85 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
+    </message>
+</context>
+<context>
+    <name>InspectionDialog</name>
+    <message>
+        <source>Inspect audio files</source>
+        <translation>检查音频来源</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Origin of the files</source>
+        <translation>文件来源</translation>
+    </message>
+    <message>
+        <source>Choose audio files, or drop them here.</source>
+        <translation>请选择音频文件，或将其拖放到此处。</translation>
+    </message>
+    <message>
+        <source>Choose files</source>
+        <translation>选择文件</translation>
+    </message>
+    <message>
+        <source>Manifest</source>
+        <translation>签名清单</translation>
+    </message>
+    <message>
+        <source>Signed by</source>
+        <translation>签名者</translation>
+    </message>
+    <message>
+        <source>Original recordings</source>
+        <translation>原始录音</translation>
+    </message>
+    <message>
+        <source>Valid. The file has not changed since it was signed.</source>
+        <translation>有效。文件自签名后未被更改。</translation>
+    </message>
+    <message>
+        <source>Valid, but no certificate that you trust confirms the name of the signer.</source>
+        <translation>有效，但没有受信任的证书证明签名者的身份。</translation>
+    </message>
+    <message>
+        <source>None. The file does not say where it comes from, and may be synthetic.</source>
+        <translation>无。文件没有注明来源，也可能是合成语音。</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Made</source>
+        <translation>生成时间</translation>
+    </message>
+    <message>
+        <source>Edits</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>voice {name}</source>
+        <translation>音色 {name}</translation>
+    </message>
+    <message>
+        <source>consent: {consent}</source>
+        <translation>授权：{consent}</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>and {count} more</source>
+        <translation>另有 {count} 行</translation>
     </message>
 </context>
 </TS>

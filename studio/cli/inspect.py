@@ -14,7 +14,7 @@ from studio.cli.recompute import Recomputed, recompute
 from studio.cli.speaking import run_until_cancelled
 from studio.errors import UnusableCertificate
 from studio.messages import printable
-from studio.provenance.inspection import Inspection, ManifestState, inspect_file, inspection_values
+from studio.provenance.inspection import Inspection, ManifestState, inspect_file, inspection_values, own_certificates
 from studio.provenance.recorded_speech import Match
 from studio.storage.disk import require_regular_file
 
@@ -60,7 +60,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
-    trusted = _own_certificates() + (_certificates(arguments.trust) if arguments.trust else b"")
+    trusted = own_certificates() + (_certificates(arguments.trust) if arguments.trust else b"")
     found = [inspect_file(path, trusted=trusted) for path in arguments.files]
     recomputed: list[Recomputed] = []
     if arguments.recompute:
@@ -80,16 +80,6 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             print("\n".join(map(printable, sentences)), flush=True)
     is_changed = any(each.state in (ManifestState.CHANGED, ManifestState.UNREADABLE) for each in found)
     return int(is_changed or any(each.is_different for each in recomputed))
-
-
-def _own_certificates() -> bytes:
-    """Return the certificate of the self-made key, or nothing if no usable key exists."""
-    from studio.provenance.credentials import load_credentials, self_made_path  # noqa: PLC0415 - an optional extra
-
-    try:
-        return load_credentials(None).certificates if self_made_path().exists() else b""
-    except UnusableCertificate:  # reported when it signs
-        return b""
 
 
 def _certificates(path: Path) -> bytes:
@@ -160,7 +150,8 @@ def _speech(speech: Mapping[str, Any]) -> list[str]:
     sentences += [f"edits: {', '.join(map(str, edits))}"] if isinstance(edits, list) and edits else []
     for line in lines[:_MAX_LINES]:
         verdict = f", check {line['verdict']}" if "verdict" in line else ""
-        sentences.append(f"line: voice {line.get('voice')}, seed {line.get('seed')}{verdict}")
+        consent = f", consent: {line['consent']}" if "consent" in line else ""
+        sentences.append(f"line: voice {line.get('voice')}, seed {line.get('seed')}{verdict}{consent}")
     if len(lines) > _MAX_LINES:
         sentences.append(f"and {len(lines) - _MAX_LINES} more lines")
     return sentences

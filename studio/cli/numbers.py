@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from datetime import date
 
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.take_checks.policy import MAX_RETRIES
 
 # More than any computer has. A number that the system refuses would crash the worker.
 _MAX_THREADS = 1024
+
+
+def iso_date(text: str) -> str:
+    """Parse a date such as 2030-12-31."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a date like 2030-12-31") from error
 
 
 def positive(text: str) -> int:

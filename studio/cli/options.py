@@ -35,6 +35,7 @@ from studio.settings import (
 from studio.settings_store import Settings
 from studio.text.language import Language, tag_named
 from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.permission import require_permission
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run = Callable[[argparse.Namespace, CommandContext], int]
@@ -248,11 +249,12 @@ def voice_reference(
 ) -> VoiceReference:
     """Return the voice given by ``--voice`` (an audio file or a voice of the library), or the default voice.
 
-    Raise ``VoiceNotFound``, ``UnreadableClip``, ``VoiceOfAnotherModel``.
+    Raise ``VoiceNotFound``, ``UnreadableClip``, ``VoiceOfAnotherModel``, ``ConsentExpired``, ``ConsentMissing``.
     """
     if choice is None:
         voice = _default_voice(library)
     elif os.path.isfile(choice):
+        require_permission(Voice(Path(choice).stem, Path(choice), transcript, 0.0))
         return VoiceReference(Path(choice), transcript, Path(choice).stem)
     elif _looks_like_a_path(choice):
         raise UnreadableClip("There is no file {choice}.", remedy="Check its name and folder.", choice=choice)
@@ -260,6 +262,7 @@ def voice_reference(
         voice = library.get(choice)
     if voice.generation is not None:
         _require_generation(voice, model_folder)
+    require_permission(voice)
     return VoiceReference(voice.clip, voice.transcript if transcript is None else transcript, voice.name)
 
 

@@ -7,11 +7,13 @@ import asyncio
 import dataclasses
 import json
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from studio.audio.files import read_audio
 from studio.cli.command_context import CommandContext
+from studio.cli.numbers import iso_date
 from studio.cli.options import Actions, Commands, add_command, add_model_option, model_folder
 from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, StudioError
@@ -20,7 +22,8 @@ from studio.messages import printable
 from studio.model.generations import detect_generation
 from studio.take_checks.records import Transcript
 from studio.take_checks.requests import TranscriptRequest
-from studio.voices.library import Addition, Voice, VoiceLibrary
+from studio.voices.library import Addition, Consent, Voice, VoiceLibrary
+from studio.voices.voice import NO_CONSENT
 from studio.voices.voice_file import SUFFIX
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import StoredVoicesWritten
@@ -28,6 +31,7 @@ from studio.worker.protocol import StoredVoicesWritten
 EXAMPLES = """\
 examples:
   timbre voices add Anna anna.wav --transcript "The words of the recording."
+  timbre voices add Jane jane.wav --consent "Jane Doe" --consent-scope "one audiobook" --consent-until 2030-12-31
   timbre voices list
   timbre voices show Anna
   timbre voices check Anna                   compare the transcript with the recording, or propose one
@@ -76,13 +80,33 @@ def add_parser(commands: Commands) -> None:
 def _add_details(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--transcript", metavar="TEXT", help="the words of the recording")
     parser.add_argument("--notes", metavar="TEXT", help="your notes")
+    parser.add_argument(
+        "--consent", metavar="NAME", help="who consented to the use of the voice; today's date is recorded"
+    )
+    parser.add_argument("--consent-scope", metavar="TEXT", help="the use that is permitted")
+    parser.add_argument("--consent-until", type=iso_date, metavar="DATE", help="the last day, such as 2030-12-31")
+
+
+def _consent(arguments: argparse.Namespace, before: Consent = NO_CONSENT) -> Consent:
+    """Return ``before`` with the changes of the options."""
+    given = {"by": arguments.consent, "scope": arguments.consent_scope, "until": arguments.consent_until}
+    changes = {name: value for name, value in given.items() if value is not None}
+    return dataclasses.replace(before, date=date.today().isoformat(), **changes) if changes else before
 
 
 def _add(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     addition = command_context.open_library().add(
-        arguments.clip, arguments.name, arguments.transcript, notes=arguments.notes or ""
+        arguments.clip,
+        arguments.name,
+        arguments.transcript,
+        notes=arguments.notes or "",
+        consent=_consent(arguments),
     )
     _print_added(addition)
+    if not addition.voice.consent:
+        print_message(
+            "note: the consent of the speaker is not recorded; add it with `timbre voices edit` and --consent"
+        )
     if arguments.check:
         _print_transcript(addition.voice, _transcribed(addition.voice, command_context))
     return 0
@@ -186,8 +210,14 @@ def _rename(arguments: argparse.Namespace, command_context: CommandContext) -> i
 
 
 def _edit(arguments: argparse.Namespace, command_context: CommandContext) -> int:
-    voice = command_context.open_library().update_metadata(
-        arguments.name, transcript=arguments.transcript, notes=arguments.notes
+    library = command_context.open_library()
+    before = library.get(arguments.name).consent
+    changed = _consent(arguments, before)
+    voice = library.update_metadata(
+        arguments.name,
+        transcript=arguments.transcript,
+        notes=arguments.notes,
+        consent=None if changed == before else changed,
     )
     print_message(f"changed {voice.name}")
     return 0

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from studio.audio.files import read_tags
-from studio.errors import IncompleteInstallation, UnreadableClip
+from studio.errors import IncompleteInstallation, UnreadableClip, UnusableCertificate
 from studio.messages import Message, message
-from studio.provenance.signing import ANY_FORMAT, EMBEDDING_FORMATS, OFFLINE, SIDECAR_SUFFIX, can_sign
+from studio.provenance.signing import ANY_FORMAT, EMBEDDING_FORMATS, OFFLINE, SIDECAR_SUFFIX, can_sign, import_library
 from studio.provenance.statement import SPEECH_LABEL
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
@@ -58,6 +58,18 @@ class Inspection:
     num_ingredients: int = 0
 
 
+def own_certificates() -> bytes:
+    """Return the certificate of the self-made key, or nothing if no usable key exists."""
+    if not can_sign():
+        return b""
+    from studio.provenance.credentials import load_credentials, self_made_path  # noqa: PLC0415 - an optional extra
+
+    try:
+        return load_credentials(None).certificates if self_made_path().exists() else b""
+    except UnusableCertificate:  # reported when it signs
+        return b""
+
+
 def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
     """Inspect ``path``. ``trusted`` are certificates in PEM.
 
@@ -69,8 +81,7 @@ def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
             remedy="The extra “provenance” contains the libraries. {how}",
             how=how_to_add("provenance"),
         )
-    import c2pa  # noqa: PLC0415 - takes time to import, and is optional
-
+    c2pa = import_library()
     try:
         require_regular_file(path)
         tags = read_tags(path)

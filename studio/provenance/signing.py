@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from studio.errors import CannotSign
 from studio.messages import Message, message
+from studio.provenance.consents import with_consents
 from studio.provenance.statement import INGREDIENT, Statement
 from studio.settings import SIGNING_CERTIFICATE, SIGNS_FILES
 from studio.settings_store import Settings
@@ -26,6 +29,7 @@ EMBEDDING_FORMATS = {
     ".m4b": "audio/mp4",
     ".mp4": "audio/mp4",
 }
+_LIBRARY_NAMES = {"darwin": "libc2pa_c.dylib", "win32": "c2pa_c.dll"}
 ANY_FORMAT = "application/octet-stream"
 # Nothing is fetched from the network, whatever a manifest asks for.
 OFFLINE = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}
@@ -34,6 +38,23 @@ OFFLINE = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}
 def can_sign() -> bool:
     """Return whether c2pa-python is installed, without importing it."""
     return importlib.util.find_spec("c2pa") is not None
+
+
+def import_library() -> Any:
+    """Return the module ``c2pa``, with the shared library of its own package.
+
+    WORKAROUND for c2pa-python, which first looks for this library in the current folder: a file of another person there
+    would be run. An absolute path in this variable takes precedence.
+    """
+    spec = importlib.util.find_spec("c2pa")
+    assert spec is not None
+    assert spec.origin is not None
+    library = Path(spec.origin).resolve().parent / "libs" / _LIBRARY_NAMES.get(sys.platform, "libc2pa_c.so")
+    if library.is_file():
+        os.environ.setdefault("C2PA_LIBRARY_NAME", str(library))
+    import c2pa  # noqa: PLC0415 - takes time to import, and is optional
+
+    return c2pa
 
 
 def why_not_signed() -> Message:
@@ -65,9 +86,8 @@ class FileSigner:
 
     def __init__(self, signing: Signing) -> None:
         """Load the key. Raise ``UnusableCertificate``, ``CannotWrite``, ``DiskFull``."""
-        # Both libraries take time to import, and only signed files need them.
-        import c2pa  # noqa: PLC0415
-
+        c2pa = import_library()
+        # It takes time to import, and only signed files need it.
         from studio.provenance.credentials import load_credentials  # noqa: PLC0415
 
         key = load_credentials(signing.certificate)
@@ -103,7 +123,7 @@ class FileSigner:
             context = c2pa.Context.from_dict(OFFLINE)
             with (
                 c2pa.Signer.from_info(c2pa.C2paSignerInfo(*self._info)) as signer,
-                c2pa.Builder(statement.manifest(title), context) as builder,
+                c2pa.Builder(with_consents(statement).manifest(title), context) as builder,
             ):
                 if statement.source is not None:
                     _add_ingredient(builder, statement.source)

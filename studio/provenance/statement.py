@@ -47,6 +47,7 @@ class SpokenLine:
         verdict: The verdict of the check of the take.
         audio_sha256: The hash of the take in 16 bits (``AudioHash``), after these edits.
         tokens_sha256: The hash of its speech tokens.
+        consent: What is recorded of the consent to the voice, or a hash of it.
     """
 
     text_sha256: str
@@ -59,6 +60,7 @@ class SpokenLine:
     verdict: str = ""
     audio_sha256: str = ""
     tokens_sha256: str = ""
+    consent: str = ""
 
     def edited(self, edits: AudioEdits) -> SpokenLine:
         """Return the line after ``edits`` of its take."""

@@ -52,6 +52,7 @@ from studio.text.arriving import ArrivingText
 from studio.text.segmentation import TextPart
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.permission import require_permission
 from studio.voices.voice import name_key
 from studio.worker.request_handle import Callbacks
 
@@ -332,7 +333,11 @@ class SpeechService:
         return self.voice_reference(self._voice(self._voice_names.get(name_key(name), name)))
 
     def voice_reference(self, voice: Voice) -> VoiceReference:
-        """Return what a request contains of ``voice``. Raise ``VoiceOfAnotherModel``."""
+        """Return what a request contains of ``voice``.
+
+        Raise ``VoiceOfAnotherModel``, ``ConsentExpired`` and ``ConsentMissing``.
+        """
+        require_permission(voice)
         if voice.generation not in (None, self._generation):
             raise VoiceOfAnotherModel(
                 "{name} has only features stored by a {own} model.",

@@ -64,10 +64,12 @@ _MIGRATIONS = (
         name TEXT NOT NULL
     ) STRICT
     """,
+    "ALTER TABLE voices ADD COLUMN consent_until TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE trash ADD COLUMN consent_until TEXT NOT NULL DEFAULT ''",
 )
 _COLUMNS = (
     "name_key", "name", "clip", "sha256", "clip_seconds", "transcript", "notes", "generation", "created",
-    "quality", "language", "consent_by", "consent_date", "consent_scope",
+    "quality", "language", "consent_by", "consent_date", "consent_scope", "consent_until",
 )  # fmt: skip
 _COLUMN_LIST = ", ".join(_COLUMNS)
 _TRASH_DAYS = 30
@@ -176,7 +178,7 @@ def _values(voice: Voice) -> tuple[str | float | None, ...]:
     return (
         name_key(voice.name), voice.name, voice.clip.name, voice.sha256, voice.clip_seconds, voice.transcript,
         voice.notes, voice.generation, voice.created, voice.quality.value if voice.quality else None, voice.language,
-        voice.consent.by, voice.consent.date, voice.consent.scope,
+        voice.consent.by, voice.consent.date, voice.consent.scope, voice.consent.until,
     )  # fmt: skip
 
 
@@ -192,7 +194,7 @@ def _voice(row: sqlite3.Row, clip_path: ClipPath) -> Voice:
         sha256=row["sha256"],
         quality=Grade(row["quality"]) if row["quality"] else None,
         language=row["language"],
-        consent=Consent(row["consent_by"], row["consent_date"], row["consent_scope"]),
+        consent=Consent(row["consent_by"], row["consent_date"], row["consent_scope"], row["consent_until"]),
     )
 
 

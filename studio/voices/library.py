@@ -388,7 +388,7 @@ def _first_free(wanted: str, taken: set[str]) -> str:
 
 
 def _clean_consent(consent: Consent) -> Consent:
-    return Consent(clean(consent.by), clean(consent.date), clean(consent.scope))
+    return Consent(clean(consent.by), clean(consent.date), clean(consent.scope), clean(consent.until))
 
 
 def _exists(name: str) -> VoiceExists:

@@ -32,9 +32,10 @@ class Consent:
     by: str = ""  # name of the person who consented
     date: str = ""  # ISO date
     scope: str = ""  # permitted use
+    until: str = ""  # ISO date of the last day, empty without a limit
 
     def __bool__(self) -> bool:
-        return bool(self.by or self.date or self.scope)
+        return bool(self.by or self.date or self.scope or self.until)
 
 
 NO_CONSENT = Consent()

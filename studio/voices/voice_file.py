@@ -154,7 +154,7 @@ def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
     found = manifest.get("consent") or {}
     if not isinstance(found, dict):
         raise _bad(message("{file} has an invalid consent record.", file=path.name))
-    return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope")))
+    return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope", "until")))
 
 
 def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None:

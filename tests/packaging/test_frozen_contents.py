@@ -49,6 +49,7 @@ def test_resources_lie_where_the_program_looks() -> None:
         "PySide6\\plugins\\platforms\\qwindows.dll",
         "wetext/fsts/traditional_to_simple.fst",
         "_soundfile_data/libsndfile_x86_64.so",
+        "c2pa/libs/libc2pa_c.so",
     ],
 )
 def test_what_is_needed_belongs(name: str) -> None:
@@ -61,6 +62,8 @@ def test_what_is_needed_belongs(name: str) -> None:
         "torch/include/ATen/ATen.h",
         "torch/bin/protoc",
         "torch/lib/libtorchbind_test.so",
+        "c2pa/libs/libc2pa_c.rlib",
+        "c2pa/libs/libc2pa_c.d",
         "PySide6/Qt/plugins/platformthemes/libqgtk3.so",
         "PySide6/Qt/plugins/sqldrivers/libqsqlite.so",
         "PySide6\\plugins\\sqldrivers\\qsqlite.dll",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ def test_a_statement_is_read_back(tmp_path: Path, signer: FileSigner, statement:
     signer.sign(path, statement)
     speech = inspect_file(path).speech
     assert speech is not None
-    assert read_speech(speech) == statement
+    (line,) = statement.lines
+    assert read_speech(speech) == replace(statement, lines=(replace(line, consent="not recorded"),))
 
 
 def test_a_request_is_repeated_with_its_settings() -> None:

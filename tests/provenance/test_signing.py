@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from studio.provenance.inspection import Inspection, ManifestState, inspect_file
 from studio.provenance.signing import SIDECAR_SUFFIX, FileSigner, Signing
 from studio.provenance.statement import Statement, hash_text
 
+IMPORT = "from studio.provenance.signing import import_library; print(import_library().c2pa._lib._name)"
 FORMATS = {"wav16": ".wav", "wav32f": ".wav", "flac24": ".flac", "mp3": ".mp3", "ogg": ".ogg", "opus": ".opus"}
 
 
@@ -23,6 +26,21 @@ def inspected(path: Path) -> Inspection:
     from studio.provenance.credentials import load_credentials  # an optional extra
 
     return inspect_file(path, trusted=load_credentials(None).certificates)
+
+
+def test_a_library_in_the_current_folder_is_not_loaded(tmp_path: Path) -> None:
+    import c2pa  # an optional extra
+
+    library = Path(c2pa.__file__).parent / "libs" / "libc2pa_c.so"
+    if not library.is_file():
+        pytest.skip("another platform")
+    (tmp_path / "libc2pa_c.so").symlink_to(library)
+    environment = {name: value for name, value in os.environ.items() if name != "C2PA_LIBRARY_NAME"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    ran = subprocess.run(
+        [sys.executable, "-c", IMPORT], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == str(library)
 
 
 @pytest.mark.parametrize("encoding", FORMATS)

@@ -38,6 +38,7 @@ from studio.project.takes import Take
 from studio.text.language import USUAL_RULES, ReadingRules
 from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
+from studio.voices.permission import require_permission
 
 if TYPE_CHECKING:
     from studio.text.styles import Styles
@@ -65,8 +66,9 @@ FindVoice = Callable[[str], ResolvedVoice]
 
 
 def find_voice(library: VoiceLibrary, name: str) -> ResolvedVoice:
-    """Callable from any thread. Raises ``VoiceNotFound``."""
+    """Callable from any thread. Raises ``VoiceNotFound``, ``ConsentExpired`` and ``ConsentMissing``."""
     voice = library.get(name)
+    require_permission(voice)
     return ResolvedVoice(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
 
 

@@ -31,6 +31,7 @@ from studio.voices.voice import MAX_NAME
 
 _TRANSCRIPT_LINES = 3
 _INDENT_PIXELS = 20
+_DATE_FORMAT = "yyyy-MM-dd"
 
 
 class DetailsForm(QWidget):
@@ -73,8 +74,10 @@ class DetailsForm(QWidget):
     def details(self) -> VoiceDetails:
         consent = Consent()
         if self._consent.isChecked():
-            date = self._consent_date.date().toString("yyyy-MM-dd")
-            consent = Consent(self._consent_by.text(), date, self._consent_scope.text())
+            date = self._consent_date.date().toString(_DATE_FORMAT)
+            until = QDate.fromString(self._consent_until.text(), _DATE_FORMAT)
+            last = self._consent_until.text() if until.isValid() else ""
+            consent = Consent(self._consent_by.text(), date, self._consent_scope.text(), last)
         return VoiceDetails(
             name=self.name.text(),
             transcript=self.transcript.toPlainText().strip() or None,
@@ -93,7 +96,8 @@ class DetailsForm(QWidget):
         self._consent.setChecked(bool(consent))
         self._consent_by.setText(consent.by)
         self._consent_scope.setText(consent.scope)
-        date = QDate.fromString(consent.date, "yyyy-MM-dd")
+        self._consent_until.setText(consent.until)
+        date = QDate.fromString(consent.date, _DATE_FORMAT)
         self._consent_date.setDate(date if date.isValid() else QDate.currentDate())
 
     def _make_transcript(self) -> QPlainTextEdit:
@@ -125,14 +129,17 @@ class DetailsForm(QWidget):
         self._consent_scope.setAccessibleName(self.tr("Permitted use"))
         self._consent_date = QDateEdit(QDate.currentDate(), group)
         self._consent_date.setCalendarPopup(True)
-        self._consent_date.setDisplayFormat("yyyy-MM-dd")
+        self._consent_date.setDisplayFormat(_DATE_FORMAT)
         self._consent_date.setAccessibleName(self.tr("Date of consent"))
+        self._consent_until = QLineEdit(group, placeholderText=self.tr("No limit; a date such as 2030-12-31"))
+        self._consent_until.setAccessibleName(self.tr("Last day of consent"))
         rows = QFormLayout(group)
         rows.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
         rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         rows.addRow(self.tr("Given by"), self._consent_by)
         rows.addRow(self.tr("Date"), self._consent_date)
         rows.addRow(self.tr("Permitted use"), self._consent_scope)
+        rows.addRow(self.tr("Until"), self._consent_until)
         return group
 
     def _on_transcript_changed(self) -> None:

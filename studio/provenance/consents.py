@@ -1,0 +1,57 @@
+"""What manifests say about the consent of speakers: a hash of the record, unless its words are wanted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from dataclasses import astuple, replace
+
+from studio.errors import StudioError
+from studio.provenance.statement import SpokenLine, Statement, hash_file
+from studio.settings import NAMES_CONSENT
+from studio.settings_store import Settings
+from studio.voices.library import VoiceLibrary
+from studio.voices.voice import Consent, Voice
+
+NOT_RECORDED, BUNDLED = "not recorded", "bundled voice"
+_log = logging.getLogger(__name__)
+
+
+def with_consents(statement: Statement) -> Statement:
+    """Return ``statement`` with the consent to the voice of each line, unless it is stated already."""
+    if all(line.consent for line in statement.lines):
+        return statement
+    try:
+        voices = {voice.sha256 or hash_file(voice.clip): voice for voice in VoiceLibrary().voices()}
+    except StudioError as error:
+        _log.warning("consents are not stated: %s", error)
+        voices = {}
+    is_named = Settings()[NAMES_CONSENT]
+
+    def stated(line: SpokenLine) -> SpokenLine:
+        consent = line.consent or _stated(voices.get(line.voice_sha256), is_named=is_named)
+        return replace(line, consent=consent)
+
+    return replace(statement, lines=tuple(map(stated, statement.lines)))
+
+
+def _stated(voice: Voice | None, *, is_named: bool) -> str:
+    if voice is None:
+        return NOT_RECORDED
+    if voice.is_built_in:
+        return BUNDLED
+    if not voice.consent:
+        return NOT_RECORDED
+    return describe(voice.consent) if is_named else f"sha256:{hash_consent(voice.consent, voice.sha256)}"
+
+
+def hash_consent(consent: Consent, voice_sha256: str) -> str:
+    """Return the hash of the record of one voice."""
+    record = [*astuple(consent), voice_sha256]
+    return hashlib.sha256(json.dumps(record, ensure_ascii=False).encode("utf-8")).hexdigest()
+
+
+def describe(consent: Consent) -> str:
+    until = f"until {consent.until}" if consent.until else ""
+    return ", ".join(part for part in (consent.by, consent.date, consent.scope, until) if part)
