@@ -26,12 +26,12 @@ def fit_takes(script: OpenScript, options: FitOptions) -> tuple[OpenScript, dict
     project = script.project
     if project is None:
         return script, {}
-    plan = plan_fit(project.script, [line.id for _, line in script.lines], options)
+    plan = plan_fit(project.script, [line.id for number, line in script.lines if number], options)
     change = stretches(plan)
     if change is not None:
         project.apply(change)
     seconds_of_line = {fit.line.id: fit.take_seconds for fit in plan if fit.is_retaken}
-    lines = tuple((number, project.line(line.id)) for number, line in script.lines)
+    lines = tuple((number, project.line(line.id) if number else line) for number, line in script.lines)
     retaken = {number: seconds_of_line[line.id] for number, line in lines if line.id in seconds_of_line}
     return replace(script, lines=lines), retaken
 

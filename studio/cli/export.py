@@ -16,7 +16,7 @@ from studio.cli.command_context import CommandContext
 from studio.cli.dry_run import print_sentences, sentences_json, sentences_of_texts
 from studio.cli.dubbing import fit_speech, fit_takes, retake_warnings, time_warnings, times_as_json
 from studio.cli.export_options import add_export_options, book_details, chosen_settings, fit_options, resolve_output
-from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script
+from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script, with_disclaimer
 from studio.cli.options import Commands, add_command, add_language_option, engine_options, speaking_place
 from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.cli.signing import signing_of
@@ -108,7 +108,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             print_message(f"timbre: {script.project.notice}")
         for notice in script.notices:
             print_message(f"timbre: {notice}")
-        return run_until_cancelled(_export(arguments, command_context, script, folder))
+        spoken = with_disclaimer(script) if arguments.disclaimer else script
+        return run_until_cancelled(_export(arguments, command_context, spoken, folder))
 
 
 async def _export(

@@ -20,7 +20,7 @@ from studio.cli.options import (
     pair,
 )
 from studio.cli.signing import add_signing_options
-from studio.errors import StudioError
+from studio.errors import StudioError, UnusableSetting
 from studio.export.book import BookDetails, read_cover
 from studio.export.joined_files import FilePer
 from studio.export.mastering import LoudnessTarget
@@ -150,6 +150,11 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--manifest", action="store_true", help="write a table (CSV) of all lines and their files")
     add_signing_options(group)
+    group.add_argument(
+        "--disclaimer",
+        action="store_true",
+        help="begin with a sentence, in the language of the script, that says that the voice is synthetic",
+    )
     group.add_argument(
         "--replace", action="store_true", help="overwrite files that are not from an export of this script"
     )
@@ -299,12 +304,18 @@ def chosen_settings(
         has_times=True,  # a preset may use them
         style_names=style_names,
     )
-    return replace(
+    settings = replace(
         settings,
         **(_file_settings(arguments, arguments.name or name) | _audio_settings(arguments)),
         project=arguments.name or name,
         allows_missing=arguments.skip_failed,
     )
+    if arguments.disclaimer and settings.at_times:
+        raise UnusableSetting(
+            "A disclaimer would delay lines that have times.",
+            remedy="Export without --disclaimer, and add it to the video.",
+        )
+    return settings
 
 
 def _file_settings(arguments: argparse.Namespace, name: str) -> dict[str, Any]:

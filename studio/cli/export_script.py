@@ -17,6 +17,8 @@ from studio.cli.options import chosen_quality, keeps_leading_silence, voice_refe
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
+from studio.export.disclaimer import LINE_ID as DISCLAIMER
+from studio.export.disclaimer import disclaimer
 from studio.export.line_checks import policy_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem, ScriptChapter
@@ -70,6 +72,13 @@ class OpenScript:
     def quality(self) -> Quality:
         """The quality of lines that have none of their own."""
         return Quality.EXACT if self.project is None else self.project.script.details.quality
+
+
+def with_disclaimer(script: OpenScript) -> OpenScript:
+    """Return ``script`` with an audible disclaimer as line 0."""
+    number, first = script.lines[0]
+    line = disclaimer(first, language_of_script(line.text for _, line in script.lines))
+    return replace(script, lines=((0, line), *script.lines), chapters={**script.chapters, 0: script.chapters[number]})
 
 
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
@@ -302,15 +311,15 @@ class Speaking:
             return ProjectLines((), {})
         fresh = [
             line.id
-            for _, line in self._script.lines
-            if fresh_take(project, line.id) and self._draft_to_finish(line) is None
+            for number, line in self._script.lines
+            if number and fresh_take(project, line.id) and self._draft_to_finish(line) is None
         ]
         return lines_of_project(project, fresh)
 
     def _draft_to_finish(self, line: Line) -> Take | None:
         """Return the take of ``line`` if it is a draft of this model, and --quality exact asks for the final one."""
         project = self._script.project
-        if project is None or chosen_quality(self._arguments) is not Quality.EXACT:
+        if project is None or line.id == DISCLAIMER or chosen_quality(self._arguments) is not Quality.EXACT:
             return None
         take = fresh_take(project, line.id)
         if take is None or not take.can_be_final or take.parameters.model_name != self._folder.name:
