@@ -81,6 +81,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Title, author, narrator and cover of the work")),
     ActionSpec("file.levels", _T("Actions", "Check audio levels…"), (), "",
                _T("Actions", "Compare audio files with ACX or EBU R128")),
+    ActionSpec("file.inspect", _T("Actions", "Inspect audio files…"), (), "",
+               _T("Actions", "Show the signed manifest and the tags of audio files")),
     ActionSpec("file.check_report", _T("Actions", "Report of checks…"), (), "",
                _T("Actions", "Save a table of all lines with their verdicts as HTML or CSV")),
     ActionSpec("file.models", _T("Actions", "Models…"), ("Ctrl+M",), "models",

@@ -61,6 +61,13 @@ class Dialogs(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
+    def open_inspection(self) -> None:
+        from studio.app.inspection_dialog import InspectionDialog  # noqa: PLC0415
+
+        dialog = InspectionDialog(parent=self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
+
     def open_serving(self) -> None:
         from studio.app.serving.serving_dialog import ServingDialog  # noqa: PLC0415
 

@@ -205,6 +205,7 @@ class MainWindow(QMainWindow):
         actions["file.export"].triggered.connect(self._export)
         actions["file.book"].triggered.connect(self.dialogs.open_book)
         actions["file.levels"].triggered.connect(self.dialogs.open_levels)
+        actions["file.inspect"].triggered.connect(self.dialogs.open_inspection)
         actions["file.serve"].triggered.connect(self.dialogs.open_serving)
         actions["file.settings"].triggered.connect(lambda: self.dialogs.open_settings(Page.WINDOW))
         actions["file.quit"].triggered.connect(self.close)
