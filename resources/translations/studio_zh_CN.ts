@@ -6736,7 +6736,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>A disclaimer would delay lines that have times.</source>
-        <translation>声明会使带时间的台词延后。</translation>
+        <translation>声明会使带时间的行延后。</translation>
     </message>
     <message>
         <source>Ask the speaker again and change the details of the voice, or choose another voice.</source>
@@ -7711,6 +7711,85 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Start</source>
         <translation>开始</translation>
+    </message>
+</context>
+<context>
+    <name>InspectionDialog</name>
+    <message>
+        <source>Inspect audio files</source>
+        <translation>检查音频来源</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Origin of the files</source>
+        <translation>文件来源</translation>
+    </message>
+    <message>
+        <source>Choose audio files, or drop them here.</source>
+        <translation>请选择音频文件，或将其拖放到此处。</translation>
+    </message>
+    <message>
+        <source>Choose files</source>
+        <translation>选择文件</translation>
+    </message>
+    <message>
+        <source>Manifest</source>
+        <translation>签名清单</translation>
+    </message>
+    <message>
+        <source>Signed by</source>
+        <translation>签名者</translation>
+    </message>
+    <message>
+        <source>Original recordings</source>
+        <translation>原始录音</translation>
+    </message>
+    <message>
+        <source>Valid. The file has not changed since it was signed.</source>
+        <translation>有效。文件自签名后未被更改。</translation>
+    </message>
+    <message>
+        <source>Valid, but no certificate that you trust confirms the name of the signer.</source>
+        <translation>有效，但没有受信任的证书证明签名者的身份。</translation>
+    </message>
+    <message>
+        <source>None. The file does not say where it comes from, and may be synthetic.</source>
+        <translation>无。文件没有注明来源，也可能是合成语音。</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Made</source>
+        <translation>生成时间</translation>
+    </message>
+    <message>
+        <source>Edits</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>voice {name}</source>
+        <translation>音色 {name}</translation>
+    </message>
+    <message>
+        <source>consent: {consent}</source>
+        <translation>授权：{consent}</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>and {count} more</source>
+        <translation>另有 {count} 行</translation>
     </message>
 </context>
 <context>
@@ -12391,85 +12470,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
-    </message>
-</context>
-<context>
-    <name>InspectionDialog</name>
-    <message>
-        <source>Inspect audio files</source>
-        <translation>检查音频来源</translation>
-    </message>
-    <message>
-        <source>Choose files…</source>
-        <translation>选择文件…</translation>
-    </message>
-    <message>
-        <source>Origin of the files</source>
-        <translation>文件来源</translation>
-    </message>
-    <message>
-        <source>Choose audio files, or drop them here.</source>
-        <translation>请选择音频文件，或将其拖放到此处。</translation>
-    </message>
-    <message>
-        <source>Choose files</source>
-        <translation>选择文件</translation>
-    </message>
-    <message>
-        <source>Manifest</source>
-        <translation>签名清单</translation>
-    </message>
-    <message>
-        <source>Signed by</source>
-        <translation>签名者</translation>
-    </message>
-    <message>
-        <source>Original recordings</source>
-        <translation>原始录音</translation>
-    </message>
-    <message>
-        <source>Valid. The file has not changed since it was signed.</source>
-        <translation>有效。文件自签名后未被更改。</translation>
-    </message>
-    <message>
-        <source>Valid, but no certificate that you trust confirms the name of the signer.</source>
-        <translation>有效，但没有受信任的证书证明签名者的身份。</translation>
-    </message>
-    <message>
-        <source>None. The file does not say where it comes from, and may be synthetic.</source>
-        <translation>无。文件没有注明来源，也可能是合成语音。</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>模型</translation>
-    </message>
-    <message>
-        <source>Licence</source>
-        <translation>许可证</translation>
-    </message>
-    <message>
-        <source>Made</source>
-        <translation>生成时间</translation>
-    </message>
-    <message>
-        <source>Edits</source>
-        <translation>编辑</translation>
-    </message>
-    <message>
-        <source>voice {name}</source>
-        <translation>音色 {name}</translation>
-    </message>
-    <message>
-        <source>consent: {consent}</source>
-        <translation>授权：{consent}</translation>
-    </message>
-    <message>
-        <source>Line</source>
-        <translation>行</translation>
-    </message>
-    <message>
-        <source>and {count} more</source>
-        <translation>另有 {count} 行</translation>
     </message>
 </context>
 </TS>

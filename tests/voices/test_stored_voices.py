@@ -19,7 +19,7 @@ DETAILS = full(
         "notes",
         "CosyVoice2",
         "zh",
-        Consent("Anna Ferrari", "2026-11-20", "audiobooks"),
+        Consent("Anna Ferrari", "2026-11-20", "audiobooks", "2030-12-31"),
     )
 )
 # Only bundled voices and speakers of models have the other fields, and they are not stored.
