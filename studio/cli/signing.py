@@ -19,12 +19,12 @@ def add_signing_options(parser: argparse._ActionsContainer) -> None:
 
 
 def signing_of(arguments: argparse.Namespace) -> Signing | None:
-    """Return how files are signed, or None. If the library is missing, print that they are not."""
+    """Return how files are signed, or None. If the library is missing and files are written, print that they are not."""
     settings = Settings()
     if arguments.unsigned or not settings[SIGNS_FILES]:
         return None
     chosen = chosen_signing(settings)
-    if chosen is None:
+    if chosen is None and not getattr(arguments, "dry_run", False):
         print_message(f"timbre: {why_not_signed()}")
     return chosen
 

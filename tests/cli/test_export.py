@@ -168,7 +168,7 @@ def test_the_order_of_dates_is_a_setting(timbre, spoken) -> None:  # type: ignor
     ran = export(timbre, "story.txt", "--voice", "Anna", "--dry-run", "--json")
     assert [sentence["spoken"] for sentence in ran.json["sentences"]] == [
         "We met on the third of April twenty twenty four and the fourteenth of March twenty twenty four.",
-        "Use three quarters cup.",
+        "Use three quarters of a cup.",
     ]
     said = timbre("say", "We met on 3/4/2024.", "--model", "quiet", "--dry-run", "--json")
     assert said.json["sentences"][0]["spoken"] == "We met on the third of April twenty twenty four."

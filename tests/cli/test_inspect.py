@@ -110,3 +110,5 @@ def test_without_the_library_speech_is_written_and_the_reason_printed(
     assert err.count("Files are not signed: the library c2pa-python is not installed.") == 1
     _, err = said(timbre, clip, "--unsigned")
     assert "not signed" not in err
+    Path("story.txt").write_text("Hello.", "utf-8")
+    assert "not signed" not in timbre("export", "story.txt", "--voice", str(clip), "--dry-run").err
