@@ -57,7 +57,7 @@ def commands_of(path: Path) -> list[str]:
     """Return the commands of the program, without those that contain a placeholder, such as COMMAND."""
     code = [line.replace("python3 packaging/run.py", "timbre") for line in code_of(path.read_text("utf-8"))]
     commands = [re.sub(r"^[\w-]+ \| ", "", line) for line in code if re.match(r"(?:[\w-]+ \| )?timbre [a-z]", line)]
-    commands = [re.sub(r" (?:\| \w+|> \S+/\S+)(?=\s|$)", "", command) for command in commands]  # pipes and redirections
+    commands = [re.sub(r" (?:\| \w+|> \S+)(?=\s|$)", "", command) for command in commands]  # pipes and redirections
     return [command for command in commands if not re.search(r"timbre (app|test)\b| [A-Z]+$", command)]
 
 

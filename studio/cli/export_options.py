@@ -92,7 +92,22 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         help="give the dialogue of a novel to its characters, whom `timbre characters` lists; characters without --cast "
         "get voices of the library",
     )
+    add_corrections_option(group)
+    group.add_argument(
+        "--whole-paragraphs",
+        action="store_true",
+        help="with --full-cast: a character also reads the narration of a paragraph, unless another one speaks in it",
+    )
     add_reading_options(group, split_default="sentence", cues_default="skip")
+
+
+def add_corrections_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--corrections",
+        type=Path,
+        metavar="FILE",
+        help="output of `timbre characters --json` in which you corrected speakers; other quotations learn from it",
+    )
 
 
 def add_reading_options(group: argparse._ActionsContainer, *, split_default: str, cues_default: str) -> None:

@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from studio import paths
 from studio.cli.checks import check_policy
+from studio.cli.corrections import corrected_attribution
 from studio.cli.options import chosen_quality, keeps_leading_silence, voice_reference
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
@@ -26,11 +27,12 @@ from studio.messages import Message, did_you_mean
 from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
-from studio.project.casting import LibraryNames, cast_lines, collect_roles, uncast_characters, with_suggestions
+from studio.project.casting import LibraryNames, cast_lines
 from studio.project.details import CastMember
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.dubbing import faster_style
 from studio.project.fingerprint import map_voice_keys
+from studio.project.full_cast import Dialogue, suggested_cast
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.columns import Field
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, ScriptFile, read_file
@@ -84,30 +86,21 @@ def with_disclaimer(script: OpenScript) -> OpenScript:
 def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScript:
     """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
     file = read_file(arguments.script, arguments.encoding)
-    options = import_options(arguments, file, ImportOptions(assigns_dialogue=arguments.full_cast))
-    imported = file.script(options)
+    imported = file.script(import_options(arguments, file, ImportOptions()))
     cast = {name_key(name): CastMember(voice) for name, voice in arguments.cast}
     voices = LibraryNames([*(voice for _, voice in arguments.cast), *(voice.name for voice in library.voices())])
+    lines = imported.lines
     if arguments.full_cast:
         suggested = LibraryNames(voice.name for voice in library.voices() if voice.generation is None)  # for any model
-        cast = _full_cast(imported, cast, voices, suggested.without(arguments.voice))
-    return replace(imported, lines=cast_lines(imported.lines, cast, voices))
-
-
-def _full_cast(
-    imported: ImportedScript, given: Mapping[str, CastMember], voices: LibraryNames, suggested: LibraryNames
-) -> dict[str, CastMember]:
-    """Return the cast of a novel: as ``given``, by any name of a character, or else a voice of the same gender."""
-    cast = dict(given)
-    for character in imported.dialogue_characters:
-        named = next((given[key] for key in map(name_key, character.aliases) if key in given), None)
-        if named is not None:
-            cast.setdefault(name_key(character.name), named)
-    lines = cast_lines(imported.lines, cast, voices)
-    uncast = uncast_characters(lines, voices)
-    genders = {name_key(character.name): character.gender for character in imported.dialogue_characters}
-    roles = with_suggestions(collect_roles(lines, cast, voices), uncast, suggested, genders)
-    return cast | {role.key: role.member for role in roles if role.key in uncast}
+        dialogue = Dialogue(lines)
+        attribution = corrected_attribution(dialogue, arguments.corrections)
+        lines = dialogue.divide(attribution, whole_paragraphs=arguments.whole_paragraphs).lines
+        cast = suggested_cast(lines, attribution, cast, suggested.without(arguments.voice))
+    elif arguments.corrections or arguments.whole_paragraphs:
+        raise UnusableSetting(
+            "--corrections and --whole-paragraphs are for novels with --full-cast.", remedy="Add --full-cast."
+        )
+    return replace(imported, lines=cast_lines(lines, cast, voices))
 
 
 def import_options(arguments: argparse.Namespace, file: ScriptFile, options: ImportOptions) -> ImportOptions:
@@ -172,7 +165,7 @@ def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterato
         book = BookDetails(imported.title, imported.author, cover=imported.cover)
         yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book, notices=imported.notices)
         return
-    if arguments.cast or arguments.column or arguments.full_cast:
+    if arguments.cast or arguments.column or arguments.full_cast or arguments.corrections or arguments.whole_paragraphs:
         raise UnusableSetting(
             "--cast, --full-cast and --column are for texts and tables, not for projects.",
             remedy="Choose the voices in the project: Edit > Cast…",

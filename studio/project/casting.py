@@ -129,14 +129,15 @@ def with_suggestions(
 ) -> tuple[Role, ...]:
     """Return ``roles`` with a voice for each of the ``uncast``, if possible one that no other character has.
 
-    ``genders`` contains known genders by the keys of characters: a voice with a name of the other gender is avoided.
+    ``genders`` contains known genders by the keys of characters, otherwise their names show it: a voice with a name of the
+    other gender is avoided.
     """
     of_voice = {name: gender_of_name(name) for name in voices.names}
     used = Counter(role.member.voice for role in roles if role.key not in uncast)
     suggested: list[Role] = []
     for role in roles:
         if role.key in uncast and voices.names:
-            gender = genders.get(role.key)
+            gender = genders.get(role.key) or gender_of_name(role.name)
             voice = voices.find(role.name) or min(
                 voices.names,
                 key=lambda name: (gender is not None and of_voice[name] is gender.other, used[name]),

@@ -141,6 +141,7 @@ class Line:
         origin: The row of the imported file, or None for a line that was written here.
         language: The language tag of the text, such as ``de`` or ``en-GB``; empty to detect it.
         begins_paragraph: Whether the line is the first of a paragraph of several lines.
+        is_speaker_sure: Whether it is certain who says a quotation; None if no speakers were assigned.
     """
 
     id: str
@@ -167,6 +168,7 @@ class Line:
     origin: LineOrigin | None = None
     language: str = ""
     begins_paragraph: bool = False
+    is_speaker_sure: bool | None = None
 
     def __post_init__(self) -> None:
         _require(_SPEED, self.speed, MIN_SPEED, MAX_SPEED)

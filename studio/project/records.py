@@ -47,7 +47,7 @@ _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _LINE_DETAILS = frozenset(
     (
         "character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds",
-        "columns", "quality", "origin", "language", "begins_paragraph",
+        "columns", "quality", "origin", "language", "begins_paragraph", "is_speaker_sure",
     )
 )  # fmt: skip
 # ``asdict`` of a whole line would copy every value, which takes most of the time of a large import.
@@ -73,6 +73,7 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
         origin=None if line.origin is None else _origin_values(line, line.origin),
         language=line.language or None,
         begins_paragraph=line.begins_paragraph or None,
+        is_speaker_sure=line.is_speaker_sure,
     )
     return row
 
@@ -121,6 +122,7 @@ def line_from(row: Row, replaced: list[str]) -> Line:
         quality=_quality_from(details, None),
         origin=None if origin is None else _origin_from(origin, imported),
         begins_paragraph=details.truth("begins_paragraph", default=False),
+        is_speaker_sure=details.optional_truth("is_speaker_sure"),
         **imported,
     )
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scripts import import_script
 
 from studio.errors import UnreadableScript
+from studio.project.full_cast import Dialogue
 from studio.project.importing.blocks import Block, lines_of_blocks
 from studio.project.importing.dialogue import (
     dialogue_blocks,
@@ -24,7 +25,6 @@ from studio.project.importing.dialogue import (
     subtitle_speeches,
 )
 from studio.project.importing.epub import read_epub
-from studio.project.importing.full_cast import assign_dialogue
 from studio.project.importing.pdf import read_pdf
 from studio.project.lines import Heading
 from studio.project.splitting import SplitMode
@@ -200,8 +200,9 @@ def test_the_first_line_of_each_paragraph_is_marked() -> None:
 
 
 def test_dialogue_stays_in_its_paragraph() -> None:
-    cast = assign_dialogue([Block("“Is it late?” asked Anna. Rain fell."), Block("“It is,” said Bert.")])
-    lines = lines_of_blocks(cast.blocks, SplitMode.SENTENCE)
+    blocks = [Block("“Is it late?” asked Anna. Rain fell."), Block("“It is,” said Bert.")]
+    dialogue = Dialogue(lines_of_blocks(blocks, SplitMode.SENTENCE))
+    lines = dialogue.divide(dialogue.attribution()).lines
     assert [line.text for line in lines if line.begins_paragraph] == ["“It is,”"]
 
 

@@ -127,6 +127,7 @@ LINE = full(
         fade_in_seconds=0.1,
         fade_out_seconds=0.5,
         columns={"ID": "d0001", "备注": "慢"},
+        is_speaker_sure=False,
         quality=Quality.DRAFT,
         origin=LineOrigin(
             source="file",

@@ -26,6 +26,7 @@ def copy_line_settings(line: Line | None, text: str = "") -> Line:
         file_name=None,
         origin=None,
         begins_paragraph=False,
+        is_speaker_sure=None,
     )
 
 
@@ -69,7 +70,8 @@ def split(script: Script, line_id: str, offset: int) -> Change | None:
     first, second = line.text[:offset].rstrip(), line.text[offset:].lstrip()
     if not first or not second:
         return None
-    below = InsertLines(script.index_of[line_id] + 1, (copy_line_settings(line, second),))
+    rest = replace(copy_line_settings(line, second), is_speaker_sure=line.is_speaker_sure)
+    below = InsertLines(script.index_of[line_id] + 1, (rest,))
     return CompositeChange((EditLines({line_id: {"text": first}}), below))
 
 

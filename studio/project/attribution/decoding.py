@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 Speaker = TypeVar("Speaker", bound=Hashable)
 _Key = TypeVar("_Key")
-_State = tuple[Hashable, Speaker]  # the last other speaker, and the speaker
+_State = tuple[Speaker | None, Speaker]  # the last other speaker, and the speaker
 
 
 class Step(Enum):
@@ -61,13 +61,17 @@ def _first(place: Place[Speaker]) -> dict[_State[Speaker], float]:
 def _forward(states: Mapping[_State[Speaker], float], place: Place[Speaker]) -> dict[_State[Speaker], float]:
     sums: dict[_State[Speaker], float] = {}
     weights = _weights(place)
+    totals: dict[Speaker, float] = {}  # of the states with this speaker
     for (other, current), probability in states.items():
-        for speaker, (same, back, new) in weights.items():
-            if speaker == current:
-                state, weight = (other, speaker), same
-            else:
-                state, weight = (current, speaker), back if speaker == other else new
-            sums[state] = sums.get(state, 0.0) + probability * weight
+        totals[current] = totals.get(current, 0.0) + probability
+        if current in weights:
+            sums[other, current] = probability * weights[current][0]
+    for current, total in totals.items():
+        for speaker, (_, back, new) in weights.items():
+            if speaker != current:
+                returns = states.get((speaker, current), 0.0)
+                state = (current, speaker)
+                sums[state] = sums.get(state, 0.0) + back * returns + new * max(0.0, total - returns)
     return sums
 
 
@@ -75,14 +79,18 @@ def _backward(
     states: Mapping[_State[Speaker], float], after: Mapping[_State[Speaker], float], place: Place[Speaker]
 ) -> dict[_State[Speaker], float]:
     weights = _weights(place)
+    totals = {
+        current: sum(new * after[current, speaker] for speaker, (_, _, new) in weights.items() if speaker != current)
+        for current in {current for _, current in states}
+    }
     sums: dict[_State[Speaker], float] = {}
     for other, current in states:
-        total = 0.0
-        for speaker, (same, back, new) in weights.items():
-            if speaker == current:
-                total += same * after[other, speaker]
-            else:
-                total += (back if speaker == other else new) * after[current, speaker]
+        total = totals[current]
+        if current in weights:
+            total += weights[current][0] * after[other, current]
+        if other in weights:
+            _, back, new = weights[other]
+            total += (back - new) * after[current, other]
         sums[other, current] = total
     return sums
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import regex
 
 from studio.messages import Message
-from studio.project.attribution.attribution import Character
 from studio.project.details import ImportSource
 from studio.project.lines import Heading, Line, new_id
 from studio.project.splitting import SplitMode, split_paragraphs, unwrap
@@ -24,7 +23,6 @@ class Block:
         is_spoken: False for footnotes and stage directions.
         character: Who speaks, None for the narrator.
         is_matter: Whether it belongs to the front or back matter of a book, such as its contents or copyright.
-        continues: Whether it is in the same paragraph as the block before it.
     """
 
     text: str
@@ -32,7 +30,6 @@ class Block:
     is_spoken: bool = True
     character: str | None = None
     is_matter: bool = False
-    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,6 @@ class ImportedScript:
         columns: Names of the columns of a table.
         notices: What was left out or guessed.
         source: The file, with which the project can be updated.
-        dialogue_characters: The characters to whom dialogue was assigned.
     """
 
     lines: tuple[Line, ...]
@@ -89,7 +85,6 @@ class ImportedScript:
     columns: tuple[str, ...] = ()
     notices: tuple[Message, ...] = ()
     source: ImportSource | None = None
-    dialogue_characters: tuple[Character, ...] = ()
 
 
 SCENE_LEVEL = 9  # of headings that are not in the contents of a book
@@ -160,9 +155,7 @@ def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: i
                     heading=heading,
                     is_spoken=block.is_spoken,
                     character=block.character,
-                    begins_paragraph=not (number or heading or block.continues)
-                    and bool(lines)
-                    and not lines[-1].heading,
+                    begins_paragraph=not (number or heading) and bool(lines) and not lines[-1].heading,
                 )
                 for number, text in enumerate(paragraph)
                 if text

@@ -9,11 +9,9 @@ from pathlib import Path
 
 from studio.errors import UnreadableScript
 from studio.messages import Message, message
-from studio.project.attribution.attribution import Character
 from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks, sections_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, is_dialogue, is_screenplay, read_fountain
 from studio.project.importing.epub import read_epub
-from studio.project.importing.full_cast import FullCast, assign_dialogue
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.pdf import read_pdf
 from studio.project.importing.subtitles import lines_of_subtitles, notices_of_subtitles
@@ -65,7 +63,6 @@ class ImportOptions:
         sheet: The name of the table in the file, or None for the longest.
         mapping: The columns of the table, or None to recognise them.
         has_names: Whether the first row of the table contains titles, or None to recognise it.
-        assigns_dialogue: Whether quotations of a text or document become lines of the characters who say them.
     """
 
     breaks: SplitMode = SplitMode.SENTENCE
@@ -76,7 +73,6 @@ class ImportOptions:
     sheet: str | None = None
     mapping: ColumnMapping | None = None
     has_names: bool | None = None
-    assigns_dialogue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +141,8 @@ class ScriptFile:
             )
             return ImportedScript(tuple(speeches), notices=notices_of_subtitles(self.text))
         book, blocks = self.book or Book(), self._blocks(options)
-        characters: tuple[Character, ...] = ()
-        if options.assigns_dialogue:
-            cast = assign_dialogue(blocks)
-            blocks, characters = cast.blocks, cast.attribution.characters
         lines = tuple(lines_of_blocks(blocks, options.breaks, options.chapter_level or book.chapter_level))
-        return ImportedScript(
-            lines, book.title, book.author, book.cover, notices=book.notices, dialogue_characters=characters
-        )
-
-    def full_cast(self, options: ImportOptions) -> FullCast:
-        """Return a text or document with its dialogue assigned to characters. Raise ``UnreadableScript``."""
-        if self.kind not in (ScriptKind.TEXT, ScriptKind.BOOK):
-            raise UnreadableScript(
-                "{file} is not a novel: its lines already name their characters.",
-                remedy="Choose a text or document.",
-                file=self.name,
-            )
-        return assign_dialogue(self._blocks(options))
+        return ImportedScript(lines, book.title, book.author, book.cover, notices=book.notices)
 
     def _finds_speakers(self, options: ImportOptions) -> bool:
         return self.has_speakers if options.finds_speakers is None else options.finds_speakers

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from studio.project.attribution.attribution import Attribution, attribute
+from studio.project.attribution.evidence import Evidence
 
 _FOLDER = Path(__file__).parent
 _MARKED = re.compile(r"\{([^|{}]+)\|([^{}]*)\}")
@@ -63,12 +63,12 @@ class Score:
 
     def __str__(self) -> str:
         return (
-            f"found {_share(self.num_found, self.num_annotated)}, {self.num_extra} others; right"
-            f" {_share(self.num_right, self.num_named)}; sure ones right {_share(self.num_sure_right, self.num_sure)}"
+            f"found {share(self.num_found, self.num_annotated)}, {self.num_extra} others; right"
+            f" {share(self.num_right, self.num_named)}; sure ones right {share(self.num_sure_right, self.num_sure)}"
         )
 
 
-def _share(part: int, total: int) -> str:
+def share(part: int, total: int) -> str:
     """Return a share with its 95 % interval (Wilson)."""
     share, z = part / total, 1.96
     middle = (share + z * z / (2 * total)) / (1 + z * z / total)
@@ -98,7 +98,7 @@ def score(language: str, half: str) -> Score:
     result = Score()
     for name in FILES[language]:
         for passage in passages_of_half(name, half):
-            _add(result, passage, attribute(passage.paragraphs))
+            _add(result, passage, attribute(Evidence(passage.paragraphs)))
     return result
 
 
@@ -127,9 +127,3 @@ def _add(result: Score, passage: Passage, attribution: Attribution) -> None:
 
 def _bare(words: str) -> str:
     return _MARKS.sub("", words)
-
-
-if __name__ == "__main__":
-    for language in FILES:
-        for half in HALVES:
-            sys.stdout.write(f"{language}, {half}: {score(language, half)}\n")

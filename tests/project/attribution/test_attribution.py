@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from studio.project.attribution.attribution import Attribution, attribute
+from studio.project.attribution.attribution import Attribution
+from studio.project.attribution.attribution import attribute as attribute_evidence
+from studio.project.attribution.evidence import Evidence
 from studio.project.attribution.grammar import Gender
 from studio.project.attribution.languages import gender_of_name
+
+
+def attribute(paragraphs: list[str], corrections: dict[int, str | None] | None = None) -> Attribution:
+    return attribute_evidence(Evidence(paragraphs), corrections)
 
 
 def speakers(attribution: Attribution) -> list[tuple[str, str | None]]:
@@ -96,6 +102,17 @@ def test_a_corrected_name_belongs_to_the_character_in_the_whole_book() -> None:
     corrected = attribute(text, {1: "Moriarty"})
     assert [each.speaker for each in corrected.quotations] == ["Holmes", "Moriarty", "Moriarty"]
     assert (corrected.quotations[1].reason, corrected.quotations[1].confidence) == ("corrected", 1.0)
+
+
+def test_a_correction_of_one_quotation_does_not_merge_two_characters() -> None:
+    text = ["“Who?” said Ann.", "“I,” said Ben.", "It rained.", "“So it does,” said Ann.", "“Yes,” said Ben."]
+    corrected = attribute(text, {0: "Ben"})
+    assert [each.speaker for each in corrected.quotations] == ["Ben", "Ben", "Ann", "Ben"]
+
+
+def test_a_corrected_quotation_may_belong_to_the_narrator() -> None:
+    quotation = attribute(["“Shut the door,” said Ann."], {0: None}).quotations[0]
+    assert (quotation.speaker, quotation.is_doubtful, quotation.reason) == (None, False, "corrected")
 
 
 def test_neighbours_follow_a_correction() -> None:
