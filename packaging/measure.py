@@ -3,7 +3,7 @@
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help
 
-NAME is ``cluster``, ``qualities``, ``serving`` or ``take-checks``. ``gpu_check.py`` measures the engines on a GPU.
+NAME is ``attribution``, ``cluster``, ``qualities``, ``serving`` or ``take-checks``. ``gpu_check.py`` measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ _PACKAGING = Path(__file__).resolve().parent
 sys.path[:0] = [str(_PACKAGING.parent), str(_PACKAGING / "mini")]
 
 MEASUREMENTS = {
+    "attribution": "measurements.attribution",
     "cluster": "measurements.cluster",
     "qualities": "measurements.qualities",
     "serving": "measurements.serving",
