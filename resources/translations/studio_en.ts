@@ -543,6 +543,47 @@
     </message>
 </context>
 <context>
+    <name>SpeakersController</name>
+    <message numerus="yes">
+        <source>%n quotation(s) assigned</source>
+        <translation>
+            <numerusform>%n quotation assigned</numerusform>
+            <numerusform>%n quotations assigned</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SpeakersDialog</name>
+    <message numerus="yes">
+        <source>Discard %n assigned speaker(s)?</source>
+        <translation>
+            <numerusform>Discard %n assigned speaker?</numerusform>
+            <numerusform>Discard %n assigned speakers?</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n quotation(s)</source>
+        <translation>
+            <numerusform>%n quotation</numerusform>
+            <numerusform>%n quotations</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n character</numerusform>
+            <numerusform>%n characters</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n doubtful</source>
+        <translation>
+            <numerusform>%n doubtful</numerusform>
+            <numerusform>%n doubtful</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>StageCard</name>
     <message numerus="yes">
         <source>Why not faster? (%n other engine(s))</source>

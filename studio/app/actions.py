@@ -132,6 +132,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Select all lines of the current line's character")),
     ActionSpec("edit.select_voice", _T("Actions", "Select lines of this voice"), (), "",
                _T("Actions", "Select all lines with the current line's voice")),
+    ActionSpec("edit.speakers", _T("Actions", "Assign speakers…"), (), "",
+               _T("Actions", "Divide the dialogue of a novel into the lines of its characters")),
     ActionSpec("edit.cast", _T("Actions", "Cast…"), ("Ctrl+Shift+C",), "",
                _T("Actions", "Choose the voice and style of each character")),
     ActionSpec("edit.pronunciation", _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",

@@ -22,6 +22,7 @@ from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
 from studio.app.importing.characters_panel import CharactersPanel
 from studio.app.importing.source_watcher import SourceWatcher
+from studio.app.importing.speakers_controller import SpeakersController
 from studio.app.inspector.take_dialogs import TakeDialogs
 from studio.app.models.models_page import ModelsController
 from studio.app.quality.drafts_controller import DraftsController
@@ -60,6 +61,7 @@ class DeferredParts(QObject):
         self.language_notices = LanguageNotices(session, notices, window)
         self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
+        self.speakers = SpeakersController(session, script, notices, window)
         self.characters = CharactersPanel(session.editor, session.model_selection.styles)
         self.voice_tabs = QTabWidget(documentMode=True)
         self.voice_tabs.tabBar().setExpanding(True)
@@ -106,10 +108,15 @@ class DeferredParts(QObject):
         )
         takes.drag_requested.connect(lambda take_id: self.take_dialogs.drag(take_id, takes))
         actions["edit.cast"].triggered.connect(self.casting.open)
+        actions["edit.speakers"].triggered.connect(self.speakers.open)
+        window.documents.script_read.connect(lambda lines, _: self.speakers.offer(lines))
+        self.speakers.divided.connect(lambda: self.voice_tabs.setCurrentWidget(self.characters))
+        self.speakers.message.connect(window.tasks.show_message)
         actions["edit.select_character"].triggered.connect(self.casting.select_character)
         actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
         self.characters.available.connect(self._show_characters)
         self.characters.cast.connect(self.casting.assign)
+        self.characters.suggest_requested.connect(self.casting.suggest)
         self.characters.play_requested.connect(window.transport.play_lines)
         self.characters.select_requested.connect(self.casting.select_lines)
         self.characters.filter_requested.connect(script.toggle_character)

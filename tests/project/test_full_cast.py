@@ -105,6 +105,6 @@ def test_locked_paragraphs_and_lines_of_named_characters_stay_as_they_are() -> N
 
 
 def test_chinese_lines_are_joined_without_spaces() -> None:
-    once = assigned(script("李梅说：“走吧。天黑了。”王强点头：“好。”"))
-    assert [line.character for line in once.lines] == [None, "李梅", "李梅", None, "王强"]
+    once = assigned(script("李梅说：“走吧。天黑了。”王强点头：“好。”", "雨停了。"))
+    assert [line.character for line in once.lines] == [None, "李梅", "李梅", None, "王强", None]
     assert assigned(once) == once

@@ -46,15 +46,29 @@ class CastingController(QObject):
         if self.dialog is not None:
             self.dialog.reject()
 
+    def suggest(self) -> None:
+        """Give suggested voices to the characters without one."""
+        self._session.bridge.run(self._suggest())
+
     async def _open(self) -> None:
         voices = await run_in_thread(self._session.library.voices)
+        roles = self._roles(voices, self._uncast)
+        self.close()
+        self._show(roles, voices)
+
+    async def _suggest(self) -> None:
+        voices = await run_in_thread(self._session.library.voices)
+        uncast = {role.key for role in self._roles(voices, ()) if role.member.voice is None}
+        roles = [role for role in self._roles(voices, uncast) if role.key in uncast and role.member.voice]
+        self._apply(roles, {role.key: role.member for role in roles})
+
+    def _roles(self, voices: Sequence[Voice], uncast: Collection[str]) -> tuple[Role, ...]:
+        """Return the characters of the script, with suggested voices for the ``uncast`` ones."""
         names, script = LibraryNames(voice.name for voice in voices), self._session.editor.script
         usable = LibraryNames(
             voice.name for voice in voices if voice.works_with(self._session.model_selection.styles.generation)
         )
-        roles = with_suggestions(collect_roles(script.lines, script.details.cast, names), self._uncast, usable)
-        self.close()
-        self._show(roles, voices)
+        return with_suggestions(collect_roles(script.lines, script.details.cast, names), uncast, usable)
 
     def _show(self, roles: tuple[Role, ...], voices: list[Voice]) -> None:
         player = self._session.playback.make_player(self)

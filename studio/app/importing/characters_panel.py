@@ -42,6 +42,7 @@ class CharactersPanel(QWidget):
     play_requested = Signal(list)  # ids of lines
     filter_requested = Signal(str)  # name of a character
     select_requested = Signal(list)  # ids of lines
+    suggest_requested = Signal()  # voices for the characters without one
 
     def __init__(self, editor: ProjectEditor, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,10 +57,13 @@ class CharactersPanel(QWidget):
         self.play.setToolTip(self.tr("Play all lines of the character (Space)"))
         self.show_lines = QPushButton(icon("filter"), self.tr("Show lines"))
         self.show_lines.setToolTip(self.tr("Show only the lines of the character, or all lines again"))
+        self.suggest = QPushButton(self.tr("Suggest voices"))
+        self.suggest.setToolTip(self.tr("Give each character without a voice one of the same gender"))
         self.select_lines = QAction(self.tr("Select lines"), self)
         self.list.addAction(self.select_lines)
         self._timer = QTimer(self, singleShot=True, interval=_UPDATE_MILLISECONDS)  # combines many changes
-        in_column((self.list, 1), self.voice, in_row((self.play, 1), (self.show_lines, 1)), parent=self, margins=8)
+        buttons = in_row((self.play, 1), (self.show_lines, 1))
+        in_column((self.list, 1), self.suggest, self.voice, buttons, parent=self, margins=8)
         self._timer.timeout.connect(self._update)
         editor.script_changed.connect(self._update_later)
         editor.project_replaced.connect(self._update_later)
@@ -68,6 +72,7 @@ class CharactersPanel(QWidget):
         self.list.itemActivated.connect(lambda *_: self._open_voices())
         self.list.play_pressed.connect(self.play.click)
         self.voice.activated.connect(self._on_voice)
+        self.suggest.clicked.connect(self.suggest_requested)
         self.play.clicked.connect(lambda: self.play_requested.emit(self._selected_lines()))
         self.show_lines.clicked.connect(lambda: self.filter_requested.emit(self.selected[0].name))
         self.select_lines.triggered.connect(lambda: self.select_requested.emit(self._selected_lines()))
@@ -116,6 +121,7 @@ class CharactersPanel(QWidget):
             self.list.addTopLevelItem(item)
             item.setSelected(role.key in chosen)
         self.list.blockSignals(False)
+        self.suggest.setVisible(any(role.member.voice is None for role in roles))
         self._show_selected()
 
     def _item(self, role: Role) -> QTreeWidgetItem:
