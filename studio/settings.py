@@ -526,6 +526,7 @@ EXPORT_SUBTITLES = ChoiceSetting(
         Option("vtt-words", "WebVTT with word times"),
         Option("lrc", "LRC with word times"),
         Option("json", "JSON with word times"),
+        Option("html", "Read-along page (HTML)"),
     ),
 )
 EXPORT_HAS_MANIFEST = BoolSetting(

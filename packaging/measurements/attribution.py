@@ -18,7 +18,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "project" / "attribution"))
 
-from annotated_passages import FILES, HALVES, read_passages, score, share
+from annotated_passages import (  # type: ignore[import-not-found]  # beside the tests
+    FILES,
+    HALVES,
+    read_passages,
+    score,
+    share,
+)
 
 from studio.project.full_cast import Dialogue
 from studio.project.importing.blocks import Block, lines_of_blocks

@@ -6818,6 +6818,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>{file} corrects a quotation that is not in the book, or not in this order: {text}</source>
         <translation>{file} 中有一句引语不在书中，或顺序不同：{text}</translation>
     </message>
+    <message>
+        <source>A read-along page needs the audio of all lines in one file.</source>
+        <translation>跟读网页需要包含所有行的单个音频文件。</translation>
+    </message>
+    <message>
+        <source>Choose one file for all lines, or an audiobook.</source>
+        <translation>请选择合并为一个文件，或有声书。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -10885,6 +10893,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Voices are used only if the consent of their speaker is recorded in the details of the voice.</source>
         <translation>只能使用音色详情中有说话人授权记录的音色。</translation>
+    </message>
+    <message>
+        <source>Read-along page (HTML)</source>
+        <translation>跟读网页（HTML）</translation>
     </message>
 </context>
 <context>

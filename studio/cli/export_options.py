@@ -40,6 +40,7 @@ from studio.settings_store import Settings
 _FILES = ("lines", "joined", "chapters", "m4b", "characters", "languages")
 _JOINED_FILES = {"joined": FilePer.SCRIPT, "characters": FilePer.CHARACTER, "languages": FilePer.LANGUAGE}
 _WORD_TIMES = "-words"
+_READ_ALONG = "html"
 _SUBTITLES = {
     "srt": SubtitleFormat.SRT,
     "vtt": SubtitleFormat.VTT,
@@ -158,10 +159,10 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--subtitles",
         nargs="+",
-        choices=tuple(_SUBTITLES),
+        choices=(*_SUBTITLES, _READ_ALONG),
         metavar="FORMAT",
         help=f"write subtitles: {', '.join(_SUBTITLES)}; -words and json contain the times of words, which are known for "
-        "takes that were checked",
+        f"takes that were checked; or {_READ_ALONG}, a page with the text and the audio, in which the words are highlighted",
     )
     group.add_argument("--manifest", action="store_true", help="write a table (CSV) of all lines and their files")
     add_signing_options(group)
@@ -352,7 +353,8 @@ def _file_settings(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
     if arguments.pattern:
         given |= {"pattern": arguments.pattern, "chapter_pattern": arguments.pattern}
     if arguments.subtitles:
-        given["subtitles"] = frozenset(_SUBTITLES[each] for each in arguments.subtitles)
+        given["subtitles"] = frozenset(_SUBTITLES[each] for each in arguments.subtitles if each != _READ_ALONG)
+        given["has_read_along"] = _READ_ALONG in arguments.subtitles
         given["subtitles_have_words"] = arguments.word_times or any(_WORD_TIMES in each for each in arguments.subtitles)
     if arguments.manifest:
         given["has_manifest"] = True

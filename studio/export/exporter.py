@@ -22,6 +22,7 @@ from studio.export.mastering import apply_loudness, limit_mix, resample_and_trim
 from studio.export.original_times import in_order_of_time, mix_lines
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
+from studio.export.read_along import read_along_page
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
@@ -305,6 +306,11 @@ class Exporter:
                 file,
                 subtitle_format.write(in_order_of_time(timings), has_words=self._plan.settings.subtitles_have_words),
             )
+        if plan.read_along_file and plan.read_along_file in self._missing_of_script:
+            assert plan.whole_file is not None, "the plan requires one"
+            title = self._settings.book.title or self._settings.project or plan.script_stem.name
+            page = read_along_page(in_order_of_time(timings), title, plan.folder / plan.whole_file)
+            self._write_text(plan.read_along_file, page)
         if plan.manifest_file:
             rows = (
                 ManifestRow(

@@ -34,6 +34,7 @@ from studio.export.target_folder import Origin
 SAMPLE_RATES = (24_000, 44_100, 48_000)
 MAX_PAUSE_SECONDS = 60.0
 MANIFEST_SUFFIX = ".csv"
+READ_ALONG_SUFFIX = ".html"
 # Increase this after a change of the audio processing, so that all files are exported again.
 _SOUND_VERSION = 1
 
@@ -76,6 +77,7 @@ class ExportSettings:
     is_trimmed: bool = False
     subtitles: frozenset[SubtitleFormat] = frozenset()
     subtitles_have_words: bool = False  # the time of each word, where it is known
+    has_read_along: bool = False  # an HTML file with the text and the audio of all lines
     has_manifest: bool = False
     project: str = ""
     style_names: Mapping[str, str] = field(default_factory=dict)
@@ -230,12 +232,18 @@ class ExportPlan:
             raise UnusableSetting(
                 "No line has a time in a video.", remedy="Import subtitles (SRT or VTT), or set the times of the lines."
             )
+        has_joined = settings.joined_name is not None and settings.joined_per is FilePer.SCRIPT
+        if settings.has_read_along and not (has_joined or settings.has_audiobook):
+            raise UnusableSetting(
+                "A read-along page needs the audio of all lines in one file.",
+                remedy="Choose one file for all lines, or an audiobook.",
+            )
         folder = folder.expanduser().absolute()
         suffix = settings.encoding.suffix
         names = UniqueNamer()
         stem = names.unique(
             PurePosixPath(sanitize_filename(settings.joined_name or settings.project or "script")),
-            [suffix, M4B_SUFFIX, MANIFEST_SUFFIX, *(each.value for each in SubtitleFormat)],
+            [suffix, M4B_SUFFIX, MANIFEST_SUFFIX, READ_ALONG_SUFFIX, *(each.value for each in SubtitleFormat)],
         )
         line_files: list[PurePosixPath] = []
         renumbered: list[int] = []
@@ -275,6 +283,16 @@ class ExportPlan:
         return {each: self._of_script(each.value) for each in formats}
 
     @property
+    def read_along_file(self) -> PurePosixPath | None:
+        return self._of_script(READ_ALONG_SUFFIX) if self.settings.has_read_along else None
+
+    @property
+    def whole_file(self) -> PurePosixPath | None:
+        """The file with the audio of all lines: the joined audio or the audiobook."""
+        joined = next((each.file for each in self.joined_files if each.group is None), None)
+        return joined or self.audiobook_file
+
+    @property
     def manifest_file(self) -> PurePosixPath | None:
         return self._of_script(MANIFEST_SUFFIX) if self.settings.has_manifest else None
 
@@ -285,9 +303,15 @@ class ExportPlan:
 
     @property
     def script_files(self) -> tuple[PurePosixPath, ...]:
-        """The files that depend on all lines: joined audio, audiobook, subtitles and manifest."""
+        """The files that depend on all lines: joined audio, audiobook, subtitles, read-along page and manifest."""
         joined = (each.file for each in self.joined_files)
-        of_script = (*joined, self.audiobook_file, *self.subtitle_files.values(), self.manifest_file)
+        of_script = (
+            *joined,
+            self.audiobook_file,
+            *self.subtitle_files.values(),
+            self.read_along_file,
+            self.manifest_file,
+        )
         return tuple(file for file in of_script if file is not None)
 
     def file_with(self, position: int) -> PurePosixPath | None:
@@ -327,7 +351,8 @@ class ExportPlan:
             return _digest(lines, *times, *of_group, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
         words: list[object] = []
-        if file in self.subtitle_files.values() and any(item.words for item in self.items):
+        timed = (*self.subtitle_files.values(), self.read_along_file)
+        if file in timed and any(item.words for item in self.items):
             words = [
                 self.settings.subtitles_have_words,
                 *([astuple(word) for word in item.words] for item in self.items),

@@ -76,6 +76,7 @@ def export_settings(
         "vtt-words": [SubtitleFormat.VTT],
         "lrc": [SubtitleFormat.LRC],
         "json": [SubtitleFormat.JSON],
+        "html": [],
     }
     return ExportSettings(
         encoding=encoding_named(values[declared.EXPORT_ENCODING]),
@@ -99,6 +100,7 @@ def export_settings(
         is_trimmed=values[declared.EXPORT_IS_TRIMMED],
         subtitles=frozenset(subtitles[values[declared.EXPORT_SUBTITLES]]),
         subtitles_have_words=values[declared.EXPORT_SUBTITLES] in ("srt-words", "vtt-words", "lrc", "json"),
+        has_read_along=values[declared.EXPORT_SUBTITLES] == "html",
         has_manifest=values[declared.EXPORT_HAS_MANIFEST],
         project=joined_name or project_name,
         style_names=style_names,

@@ -79,7 +79,7 @@ Shown = list[tuple[LineTiming, str]]
 def _srt(shown: Shown, *, has_words: bool) -> str:
     cues: list[tuple[float, float, str]] = []
     for timing, text in shown:
-        words = _shown_words(timing) if has_words else []
+        words = shown_words(timing) if has_words else []
         cues += words or [(timing.start_seconds, timing.start_seconds + timing.seconds, text)]
     # An arrow in the text would be parsed as a time stamp.
     return "\n".join(
@@ -91,8 +91,8 @@ def _srt(shown: Shown, *, has_words: bool) -> str:
 def _vtt(shown: Shown, *, has_words: bool) -> str:
     blocks = []
     for timing, text in shown:
-        words = _shown_words(timing) if has_words else []
-        timed = "".join(f"<{_time(start, '.')}>{_escaped(word)}" for start, _, word in _with_spaces(words))
+        words = shown_words(timing) if has_words else []
+        timed = "".join(f"<{_time(start, '.')}>{_escaped(word)}" for start, _, word in with_spaces(words))
         span = _span(timing.start_seconds, timing.start_seconds + timing.seconds, ".")
         blocks.append(f"{span}\n{_vtt_voice(timing.item)}{timed or _escaped(text)}\n")
     return "\n".join(["WEBVTT\n", *blocks])
@@ -101,8 +101,8 @@ def _vtt(shown: Shown, *, has_words: bool) -> str:
 def _lrc(shown: Shown, *, has_words: bool) -> str:
     lines = []
     for timing, text in shown:
-        words = _shown_words(timing) if has_words else []
-        timed = "".join(f"<{_lrc_time(start)}>{word}" for start, _, word in _with_spaces(words))
+        words = shown_words(timing) if has_words else []
+        timed = "".join(f"<{_lrc_time(start)}>{word}" for start, _, word in with_spaces(words))
         lines.append(f"[{_lrc_time(timing.start_seconds)}]{timed or text}\n")
     return "".join(lines)
 
@@ -115,12 +115,12 @@ def _json_line(timing: LineTiming, text: str) -> dict[str, Any]:
         "to_seconds": round(timing.start_seconds + timing.seconds, 3),
         "words": [
             {"text": word, "from_seconds": round(start, 3), "to_seconds": round(end, 3)}
-            for start, end, word in _shown_words(timing)
+            for start, end, word in shown_words(timing)
         ],
     }
 
 
-def _shown_words(timing: LineTiming) -> list[tuple[float, float, str]]:
+def shown_words(timing: LineTiming) -> list[tuple[float, float, str]]:
     """Return start, end and text of each timed word, with its punctuation, in the joined audio.
 
     Text between two words, such as a word that was not recognised, is shown with the word before it.
@@ -141,7 +141,7 @@ def _within(word: WordTime, timing: LineTiming) -> tuple[float, float]:
     return timing.start_seconds + start, timing.start_seconds + min(max(start, word.to_seconds), timing.seconds)
 
 
-def _with_spaces(words: list[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
+def with_spaces(words: list[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
     """Return the words with a space after each that is not followed by a Chinese or Japanese character."""
     following = [word for _, _, word in words[1:]]
     return [

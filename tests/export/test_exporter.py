@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import errno
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +24,11 @@ from studio.export.mastering import LoudnessTarget
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
 from studio.export.provenance import Provenance
-from studio.export.speech_source import SpeechSource
+from studio.export.speech_source import ScriptChapter, SpeechSource
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Journal, Origin
 from studio.pipeline.request import Cancelled, RequestControl
+from studio.take_checks.records import WordTime
 
 NAMES = [
     "001 Anna The harbour was quiet.wav",
@@ -208,6 +211,28 @@ def test_subtitles_and_manifest_have_the_right_times(export: Export) -> None:
     assert (export.target / "story.vtt").read_text("utf-8").startswith("WEBVTT\n")
     with soundfile.SoundFile(export.target / "story.wav") as joined:
         assert joined.frames == round((starts[-1] + 0.1 * len(TEXTS[-1])) * RATE)
+
+
+def test_a_read_along_page_contains_the_text_and_the_audio(export: Export) -> None:
+    words = (WordTime("The", 0.1, 0.3, 0, 3), WordTime("harbour", 0.4, 0.9, 4, 11))
+    chapter = ScriptChapter(1, "Harbour & sea")
+    first = replace(export.items[0], words=words, character="Mira <M>", chapter=chapter)
+    export.items = [first, *(replace(item, chapter=chapter) for item in export.items[1:])]
+    export(joined_name="story", pause_seconds=0.5, has_read_along=True)
+    page = (export.target / "story.html").read_text("utf-8")
+    assert "<h2>Harbour &amp; sea</h2>" in page
+    assert "<p><b>Mira &lt;M&gt;</b>" in page
+    assert '<span data-from="0.100" data-to="0.300">The </span><span data-from="0.400" data-to="0.900">harbour' in page
+    assert f'<span data-from="2.700" data-to="{2.7 + 0.1 * len(TEXTS[1]):.3f}">{TEXTS[1]}</span>' in page
+    audio = re.search(r"data:audio/wav;base64,([\w+/=]+)", page)
+    assert audio
+    assert base64.b64decode(audio[1]) == (export.target / "story.wav").read_bytes()
+    assert not re.search(r"https?://", page)  # nothing is loaded
+
+
+def test_a_read_along_page_needs_one_file(export: Export) -> None:
+    with pytest.raises(UnusableSetting, match="needs the audio of all lines in one file"):
+        export(has_read_along=True)
 
 
 def test_the_manifest_writes_imported_columns_back(export: Export) -> None:
