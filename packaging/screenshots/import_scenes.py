@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.importing.import_page import ImportPage
+from studio.app.importing.speakers_dialog import SpeakersDialog
 from studio.app.importing.update_dialog import UpdateDialog
 from studio.app.window import MainWindow
 from studio.project.casting import LibraryNames, collect_roles, with_suggestions
 from studio.project.details import ProjectDetails
+from studio.project.full_cast import Dialogue
 from studio.project.importing.merging import merged_details
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind, read_file
 from studio.project.importing.tables import read_csv
@@ -59,8 +61,32 @@ def import_scenes(
     dialog.style_boxes[1].setCurrentIndex(min(1, len(styles)))
     dialog.show()
     yield "cast", dialog
+    yield "speakers", _speakers_dialog(window, language)
     yield from _import_pages(window, language, wait_for)
     yield "update", _update_dialog(window, language, names)
+
+
+_NOVEL = {
+    "en": (
+        "“Come in, Tom, and shut the door,” said Martha. “You are letting in the whole of November.”",
+        "“I can't stay,” the boy replied.",
+        "Two figures stood in the hall.",
+        "“Very cold,” someone answered from the stairs.",
+    ),
+    "zh_CN": (
+        "“你怎么来了？”李梅问。",
+        "“来送伞。”王强笑着说，“天黑以前还要下。”",
+        "桥上站着两个人。",
+        "“谁说的？”有人在远处喊。",
+    ),
+}
+
+
+def _speakers_dialog(window: MainWindow, language: str) -> SpeakersDialog:
+    dialogue = Dialogue(Line(id=new_id(), text=text) for text in _NOVEL[language])
+    dialog = SpeakersDialog(dialogue, dialogue.attribution(), {}, window)
+    dialog.show()
+    return dialog
 
 
 _TABLE = {

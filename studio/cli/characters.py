@@ -94,8 +94,8 @@ def _values(attribution: Attribution, cast: FullCast, voices: Mapping[str, str |
                 "text": each.text,
                 "speaker": each.speaker,
                 "confidence": each.confidence,
-                "reason": cast.reason(each),
+                "reason": reason,
             }
-            for each in attribution.quotations
+            for each, reason in zip(attribution.quotations, cast.reasons(attribution), strict=True)
         ],
     }

@@ -37,11 +37,15 @@ class FullCast:
     lines: tuple[Line, ...]
     quotations: tuple[int | None, ...]
 
-    def reason(self, quotation: AttributedQuotation) -> str:
-        """Return the reason of a quotation with the number of the line that it refers to."""
-        if quotation.other is None:
-            return quotation.reason
-        return quotation.reason.format(line=self.quotations.index(quotation.other) + 1)
+    def reasons(self, attribution: Attribution) -> list[str]:
+        """Return the reasons of all quotations with the numbers of the lines that they refer to."""
+        numbers: dict[int | None, int] = {}
+        for number, quotation in enumerate(self.quotations, 1):
+            numbers.setdefault(quotation, number)
+        return [
+            each.reason if each.other is None else each.reason.format(line=numbers.get(each.other, "?"))
+            for each in attribution.quotations
+        ]
 
 
 @dataclass(slots=True)

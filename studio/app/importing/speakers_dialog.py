@@ -42,7 +42,7 @@ _NAME = Qt.ItemDataRole.UserRole
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
 _NUM_DIGITS = 9
 _PARAGRAPHS_AROUND = 2
-_CONTEXT_HEIGHT = 150
+_CONTEXT_HEIGHTS = (60, 150)
 _LIST_WIDTH = 230
 
 
@@ -74,7 +74,8 @@ class SpeakersDialog(QDialog):
         self.table = self._make_table()
         self.context = QTextBrowser(openLinks=False)
         self.context.setAccessibleName(self.tr("Text around the quotation"))
-        self.context.setFixedHeight(_CONTEXT_HEIGHT)
+        self.context.setMinimumHeight(_CONTEXT_HEIGHTS[0])
+        self.context.setMaximumHeight(_CONTEXT_HEIGHTS[1])
         self.context.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.names = QListWidget()
         self.names.setAccessibleName(self.tr("Characters"))

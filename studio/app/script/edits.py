@@ -115,7 +115,12 @@ def move_to(script: Script, line_ids: Sequence[str], index: int) -> MoveLines | 
 
 def set_field(script: Script, line_ids: Sequence[str], field: str, value: object) -> EditLines | None:
     """Set ``field`` to ``value`` where it differs; return None if no line differs."""
-    changed = {line_id: {field: value} for line_id in line_ids if getattr(script.line(line_id), field) != value}
+    changed: dict[str, dict[str, object]] = {}
+    for line in map(script.line, line_ids):
+        if getattr(line, field) != value:
+            changed[line.id] = {field: value}
+            if field == "character" and line.is_speaker_sure is False:
+                changed[line.id]["is_speaker_sure"] = True
     return EditLines(changed) if changed else None
 
 
