@@ -24,7 +24,7 @@ from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
 from studio.app.theme.voice_colors import voice_color
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
-from studio.app.widgets.controls import in_column, in_row
+from studio.app.widgets.controls import icon_button, in_column, in_row
 from studio.project.casting import LibraryNames, Role, collect_roles
 from studio.voices.voice import Voice
 
@@ -57,13 +57,17 @@ class CharactersPanel(QWidget):
         self.play.setToolTip(self.tr("Play all lines of the character (Space)"))
         self.show_lines = QPushButton(icon("filter"), self.tr("Show lines"))
         self.show_lines.setToolTip(self.tr("Show only the lines of the character, or all lines again"))
-        self.suggest = QPushButton(self.tr("Suggest voices"))
-        self.suggest.setToolTip(self.tr("Give each character without a voice one of the same gender"))
+        self.suggest = icon_button(
+            "voice",
+            self.tr("Give each character without a voice one of the same gender"),
+            self.suggest_requested,
+            name=self.tr("Suggest voices"),
+        )
         self.select_lines = QAction(self.tr("Select lines"), self)
         self.list.addAction(self.select_lines)
         self._timer = QTimer(self, singleShot=True, interval=_UPDATE_MILLISECONDS)  # combines many changes
         buttons = in_row((self.play, 1), (self.show_lines, 1))
-        in_column((self.list, 1), self.suggest, self.voice, buttons, parent=self, margins=8)
+        in_column((self.list, 1), in_row((self.voice, 1), self.suggest), buttons, parent=self, margins=8)
         self._timer.timeout.connect(self._update)
         editor.script_changed.connect(self._update_later)
         editor.project_replaced.connect(self._update_later)
@@ -72,7 +76,6 @@ class CharactersPanel(QWidget):
         self.list.itemActivated.connect(lambda *_: self._open_voices())
         self.list.play_pressed.connect(self.play.click)
         self.voice.activated.connect(self._on_voice)
-        self.suggest.clicked.connect(self.suggest_requested)
         self.play.clicked.connect(lambda: self.play_requested.emit(self._selected_lines()))
         self.show_lines.clicked.connect(lambda: self.filter_requested.emit(self.selected[0].name))
         self.select_lines.triggered.connect(lambda: self.select_requested.emit(self._selected_lines()))

@@ -110,7 +110,7 @@ class SpeakersDialog(QDialog):
     def reject(self) -> None:
         """Close the dialog, after a question if the user has assigned speakers."""
         if not self._num_assigned:
-            super().reject()
+            self._discard()
             return
         box = QMessageBox(
             QMessageBox.Icon.Question,
@@ -119,8 +119,11 @@ class SpeakersDialog(QDialog):
             QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel,
             self,
         )
-        box.button(QMessageBox.StandardButton.Discard).clicked.connect(super().reject)
+        box.button(QMessageBox.StandardButton.Discard).clicked.connect(self._discard)
         open_dialog(box)
+
+    def _discard(self) -> None:
+        super().reject()
 
     def go_to_doubtful(self, step: int = 1, *, from_start: bool = False) -> None:
         """Select the next doubtful quotation, or the previous one; after the last one, the first."""

@@ -56,6 +56,17 @@ def test_the_panel_is_there_for_scripts_with_characters(play: Bench) -> None:
     play.until(lambda: not tabs.isTabVisible(tabs.indexOf(panel)))
 
 
+def test_a_click_suggests_voices_for_characters_without_one(play: Bench) -> None:
+    panel = open_panel(play)
+    assert panel.suggest.isVisible()
+    panel.suggest.click()
+    play.until(lambda: not panel.suggest.isVisible())
+    assert rows(panel)[1] == ("Old Captain", "Ada", "1")
+    assert rows(panel)[0][1] in ("Ada", "Bert")
+    play.trigger("edit.undo")
+    play.until(lambda: rows(panel)[0] == ("Mira", "No voice", "2"))
+
+
 def test_characters_are_cast_by_keyboard_and_one_undo_reverts_it(play: Bench) -> None:
     panel = open_panel(play)
     panel.list.setFocus()

@@ -132,4 +132,4 @@ def test_cancel_asks_before_it_discards_assigned_speakers(novel: Bench) -> None:
 def test_a_script_without_quotations_says_so(bench: Bench) -> None:
     bench.open_window()
     bench.trigger("edit.speakers")
-    bench.until(lambda: "no quotations" in bench.window.status.currentMessage())
+    bench.until(lambda: "no quotations" in bench.window.status.task_text)
