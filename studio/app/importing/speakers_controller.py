@@ -55,7 +55,7 @@ class SpeakersController(QObject):
         self.message.emit("")
         self._close()
         if not attribution.quotations:
-            self.message.emit(self.tr("This script has no quotations."))
+            self._notices.show_hint(self.tr("This script has no quotations."))
             return
         dialog = self.dialog = SpeakersDialog(dialogue, attribution, known, self._window)
         dialog.assigned.connect(lambda *chosen: self._session.bridge.run(self._apply(*chosen)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox, QPushButton
+from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton
 from window_bench import Bench
 
 from studio.app.importing.speakers_dialog import SpeakersDialog
@@ -132,4 +132,5 @@ def test_cancel_asks_before_it_discards_assigned_speakers(novel: Bench) -> None:
 def test_a_script_without_quotations_says_so(bench: Bench) -> None:
     bench.open_window()
     bench.trigger("edit.speakers")
-    bench.until(lambda: "no quotations" in bench.window.status.task_text)
+    labels = bench.window.notices.findChildren(QLabel)
+    bench.until(lambda: any("no quotations" in label.text() for label in labels))
