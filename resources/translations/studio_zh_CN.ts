@@ -9490,6 +9490,57 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>QuotationModel</name>
+    <message>
+        <source>assigned by you</source>
+        <translation>由您指定</translation>
+    </message>
+    <message>
+        <source>continues {line}</source>
+        <translation>接第 {line} 句</translation>
+    </message>
+    <message>
+        <source>same paragraph as {line}</source>
+        <translation>与第 {line} 句同段</translation>
+    </message>
+    <message>
+        <source>alternates with {line}</source>
+        <translation>与第 {line} 句轮流对话</translation>
+    </message>
+    <message>
+        <source>addressed in {line}</source>
+        <translation>第 {line} 句中被称呼</translation>
+    </message>
+    <message>
+        <source>named nearby</source>
+        <translation>附近提到</translation>
+    </message>
+    <message>
+        <source>not named</source>
+        <translation>没有提到</translation>
+    </message>
+    <message>
+        <source>Speaker</source>
+        <translation>说话人</translation>
+    </message>
+    <message>
+        <source>Quotation</source>
+        <translation>引语</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>Narrator</source>
+        <translation>旁白</translation>
+    </message>
+    <message>
+        <source>{name}?</source>
+        <translation>{name}？</translation>
+    </message>
+</context>
+<context>
     <name>RecentFiles</name>
     <message>
         <source>Open recent</source>
@@ -11053,6 +11104,110 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>SpeakersController</name>
+    <message>
+        <source>This text has dialogue. It can be divided into the lines of its characters.</source>
+        <translation>这篇文本含有对话，可以拆分为各角色的行。</translation>
+    </message>
+    <message>
+        <source>Assign speakers…</source>
+        <translation>分配说话人…</translation>
+    </message>
+    <message>
+        <source>Finding speakers</source>
+        <translation>正在识别说话人</translation>
+    </message>
+    <message>
+        <source>This script has no quotations.</source>
+        <translation>此脚本没有引语。</translation>
+    </message>
+    <message>
+        <source>Assign speakers</source>
+        <translation>分配说话人</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n quotation(s) assigned</source>
+        <translation>
+            <numerusform>已分配 %n 句引语</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SpeakersDialog</name>
+    <message>
+        <source>Assign speakers</source>
+        <translation>分配说话人</translation>
+    </message>
+    <message>
+        <source>Text around the quotation</source>
+        <translation>引语的上下文</translation>
+    </message>
+    <message>
+        <source>Characters</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Other name</source>
+        <translation>其他名字</translation>
+    </message>
+    <message>
+        <source>Name of another speaker</source>
+        <translation>其他说话人的名字</translation>
+    </message>
+    <message>
+        <source>Whole paragraphs</source>
+        <translation>整段朗读</translation>
+    </message>
+    <message>
+        <source>The character also reads the narration of a paragraph in which nobody else speaks</source>
+        <translation>段落中只有一人说话时，叙述部分也由该角色朗读</translation>
+    </message>
+    <message>
+        <source>Next doubtful (F8)</source>
+        <translation>下一个存疑（F8）</translation>
+    </message>
+    <message>
+        <source>Divide script</source>
+        <translation>拆分脚本</translation>
+    </message>
+    <message numerus="yes">
+        <source>Discard %n assigned speaker(s)?</source>
+        <translation>
+            <numerusform>放弃已指定的 %n 个说话人？</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n quotation(s)</source>
+        <translation>
+            <numerusform>%n 句引语</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n 个角色</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n doubtful</source>
+        <translation>
+            <numerusform>%n 句存疑</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Narrator</source>
+        <translation>旁白</translation>
+    </message>
+    <message>
+        <source>Quotations</source>
+        <translation>引语</translation>
+    </message>
+    <message>
+        <source>A digit assigns a character, Enter confirms the speaker. Others follow from what you assign.</source>
+        <translation>数字键指定角色，Enter 确认当前说话人，其他引语会随之调整。</translation>
+    </message>
+</context>
+<context>
     <name>StageCard</name>
     <message numerus="yes">
         <source>Why not faster? (%n other engine(s))</source>
@@ -12526,161 +12681,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
-    </message>
-</context>
-<context>
-    <name>QuotationModel</name>
-    <message>
-        <source>assigned by you</source>
-        <translation>由您指定</translation>
-    </message>
-    <message>
-        <source>continues {line}</source>
-        <translation>接第 {line} 句</translation>
-    </message>
-    <message>
-        <source>same paragraph as {line}</source>
-        <translation>与第 {line} 句同段</translation>
-    </message>
-    <message>
-        <source>alternates with {line}</source>
-        <translation>与第 {line} 句轮流对话</translation>
-    </message>
-    <message>
-        <source>addressed in {line}</source>
-        <translation>第 {line} 句中被称呼</translation>
-    </message>
-    <message>
-        <source>named nearby</source>
-        <translation>附近提到</translation>
-    </message>
-    <message>
-        <source>not named</source>
-        <translation>没有提到</translation>
-    </message>
-    <message>
-        <source>Speaker</source>
-        <translation>说话人</translation>
-    </message>
-    <message>
-        <source>Quotation</source>
-        <translation>引语</translation>
-    </message>
-    <message>
-        <source>Reason</source>
-        <translation>依据</translation>
-    </message>
-    <message>
-        <source>Narrator</source>
-        <translation>旁白</translation>
-    </message>
-    <message>
-        <source>{name}?</source>
-        <translation>{name}？</translation>
-    </message>
-</context>
-<context>
-    <name>SpeakersController</name>
-    <message>
-        <source>This text has dialogue. It can be divided into the lines of its characters.</source>
-        <translation>这篇文本含有对话，可以拆分为各角色的行。</translation>
-    </message>
-    <message>
-        <source>Assign speakers…</source>
-        <translation>分配说话人…</translation>
-    </message>
-    <message>
-        <source>Finding speakers</source>
-        <translation>正在识别说话人</translation>
-    </message>
-    <message>
-        <source>This script has no quotations.</source>
-        <translation>此脚本没有引语。</translation>
-    </message>
-    <message>
-        <source>Assign speakers</source>
-        <translation>分配说话人</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n quotation(s) assigned</source>
-        <translation>
-            <numerusform>已分配 %n 句引语</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>SpeakersDialog</name>
-    <message>
-        <source>Assign speakers</source>
-        <translation>分配说话人</translation>
-    </message>
-    <message>
-        <source>Text around the quotation</source>
-        <translation>引语的上下文</translation>
-    </message>
-    <message>
-        <source>Characters</source>
-        <translation>角色</translation>
-    </message>
-    <message>
-        <source>Other name</source>
-        <translation>其他名字</translation>
-    </message>
-    <message>
-        <source>Name of another speaker</source>
-        <translation>其他说话人的名字</translation>
-    </message>
-    <message>
-        <source>Whole paragraphs</source>
-        <translation>整段朗读</translation>
-    </message>
-    <message>
-        <source>The character also reads the narration of a paragraph in which nobody else speaks</source>
-        <translation>段落中只有一人说话时，叙述部分也由该角色朗读</translation>
-    </message>
-    <message>
-        <source>Next doubtful (F8)</source>
-        <translation>下一个存疑（F8）</translation>
-    </message>
-    <message>
-        <source>Divide script</source>
-        <translation>拆分脚本</translation>
-    </message>
-    <message numerus="yes">
-        <source>Discard %n assigned speaker(s)?</source>
-        <translation>
-            <numerusform>放弃已指定的 %n 个说话人？</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n quotation(s)</source>
-        <translation>
-            <numerusform>%n 句引语</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n character(s)</source>
-        <translation>
-            <numerusform>%n 个角色</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n doubtful</source>
-        <translation>
-            <numerusform>%n 句存疑</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Narrator</source>
-        <translation>旁白</translation>
-    </message>
-    <message>
-        <source>Quotations</source>
-        <translation>引语</translation>
-    </message>
-    <message>
-        <source>A digit assigns a character, Enter confirms the speaker. Others follow from what you assign.</source>
-        <translation>数字键指定角色，Enter 确认当前说话人，其他引语会随之调整。</translation>
     </message>
 </context>
 </TS>
