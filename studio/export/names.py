@@ -117,7 +117,9 @@ class NamePattern:
             if field is None:
                 return ""
             name = field.casefold()
-            if name == "index" or (name == _ID and not cells.get(_ID)):
+            if name == _ID and (written := cells.get(_ID) or item.id):
+                return _shortened(written, int(spec or _TEXT_CHARACTERS))
+            if name in ("index", _ID):
                 return str(item.index).zfill(int(spec or num_digits))
             if name == "chapter_number":
                 return str(item.chapter.number).zfill(int(spec or _CHAPTER_DIGITS))

@@ -206,7 +206,7 @@ PRESETS = (
         message("Game: files in folders, with a manifest"),
         {
             declared.EXPORT_FILES: "lines",
-            declared.EXPORT_PATTERN: "{character}/{index} {text}",
+            declared.EXPORT_PATTERN: "{character}/{id}",
             declared.EXPORT_ENCODING: "wav16",
             declared.EXPORT_SAMPLE_RATE: 48_000,
             declared.EXPORT_MATCHES_LOUDNESS: True,

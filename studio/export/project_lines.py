@@ -99,6 +99,7 @@ def item_of_line(
         model=take.parameters.model_name if take else "",
         seed=take.seed if take else line.seed,
         character=line.character or "",
+        id=line.origin.key if line.origin is not None else "",
         columns=line.columns,
         chapter=chapter or ScriptChapter(),
         slot=line.slot,

@@ -30,6 +30,7 @@ class ExportItem:
         file_name: The name of the line's file, without suffix, or None to use the name pattern. It may contain
             folders, separated by ``/``.
         model, seed: Values for the manifest.
+        id: The ID of the row of an imported table; empty if it has none.
         columns: The cells of the imported table, by column name.
         slot: The time of the line in a video.
         spoken: How the audio is spoken, for the signed manifest; None if unknown.
@@ -46,6 +47,7 @@ class ExportItem:
     model: str = ""
     seed: int | None = None
     character: str = ""
+    id: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     chapter: ScriptChapter = ScriptChapter()
     slot: Slot | None = None

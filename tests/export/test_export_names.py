@@ -14,6 +14,10 @@ from speech_fakes import items_of
 
 from studio.errors import UnusableSetting
 from studio.export.names import NamePattern, UniqueNamer, sanitize_filename, sanitize_path
+from studio.export.presets import PRESETS
+from studio.export.project_lines import item_of_line
+from studio.project.lines import Line, LineOrigin
+from studio.settings import EXPORT_PATTERN
 
 ITEM = replace(items_of(["The harbour was quiet that morning, and nobody spoke."])[0], style="emotion.happy")
 
@@ -68,6 +72,20 @@ def test_characters_ids_and_imported_columns_are_fields() -> None:
     assert stem("{id} {character}") == "001"
     with pytest.raises(UnusableSetting, match=r"unknown field {qest name}.*Did you mean {Quest Name}"):
         NamePattern("{qest name}", line.columns)
+
+
+def test_the_id_of_a_row_is_a_field_whatever_its_column_is_called() -> None:
+    line = Line(
+        "a",
+        text="Hold the gate.",
+        character="Mara",
+        origin=LineOrigin(key="MARA_GATE_01"),
+        columns={"Key": "MARA_GATE_01"},
+    )
+    (game,) = (preset for preset in PRESETS if preset.name == "game")
+    pattern = NamePattern(str(game.values[EXPORT_PATTERN]), line.columns)
+    assert pattern.stem(item_of_line(line, 7, "key"), num_items=9).as_posix() == "Mara/MARA_GATE_01"
+    assert pattern.stem(item_of_line(replace(line, origin=None), 7, "key"), num_items=9).as_posix() == "Mara/007"
 
 
 def test_file_names_keep_their_folders() -> None:
