@@ -1310,6 +1310,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Failed</source>
         <translation>失败</translation>
     </message>
+    <message>
+        <source>Not installed</source>
+        <translation>未安装</translation>
+    </message>
 </context>
 <context>
     <name>Dialogs</name>
@@ -1777,6 +1781,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>引擎</translation>
     </message>
     <message>
+        <source>Engines found by the search are used only if their output matches float32 closely enough, on this computer and with this model; the fastest one that passes is used. The precision in which a model is loaded may be in use before this comparison.</source>
+        <translation>搜索到的引擎只有在本机、对此模型的输出与 float32 足够接近时才会使用；通过比对的引擎中最快的会被采用。模型加载时的精度可能在比对之前就已使用。</translation>
+    </message>
+    <message>
         <source>Find faster engines</source>
         <translation>寻找更快的引擎</translation>
     </message>
@@ -1799,10 +1807,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>All engines built for this model are deleted, then built and measured again. Until then the reference engines are used.</source>
         <translation>将删除为该模型构建的所有引擎，然后重新构建和测量。在此期间使用基准引擎。</translation>
-    </message>
-    <message>
-        <source>A faster engine is chosen only if its output matches float32 closely enough, on this computer and with this model. The fastest one that passes is used.</source>
-        <translation>只有在本机、对此模型的输出与 float32 足够接近时，才会选用更快的引擎；通过比对的引擎中最快的会被使用。</translation>
     </message>
     <message>
         <source>The engines of a model are shown when it is loaded.</source>
@@ -7573,6 +7577,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>仍超出 {seconds:.2f} 秒</translation>
     </message>
     <message>
+        <source>{seconds:.2f} s too long, of which the silence after it takes {spare:.2f} s</source>
+        <translation>超出 {seconds:.2f} 秒，其中 {spare:.2f} 秒可占用其后的静音</translation>
+    </message>
+    <message>
         <source>uses {seconds:.2f} s of the silence after it</source>
         <translation>借用其后 {seconds:.2f} 秒静音</translation>
     </message>
@@ -11297,6 +11305,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Cancel task</source>
         <translation>取消任务</translation>
+    </message>
+    <message>
+        <source>Serving voices</source>
+        <translation>语音服务运行中</translation>
     </message>
     <message>
         <source>generates noise, not speech</source>

@@ -165,8 +165,9 @@ class DiagnosticsDialog(_HelpDialog):
             CheckVerdict.LIMITED: ("info", colors.warn, self.tr("Limited")),
             CheckVerdict.BROKEN: ("warning", colors.bad, self.tr("Failed")),
         }
+        absent = ("state-draft", colors.quiet, self.tr("Not installed"))
         for check in self._arrived[self._list.topLevelItemCount() :]:
-            shape, tone, verdict = marks[check.verdict]
+            shape, tone, verdict = absent if check.is_absent else marks[check.verdict]
             subject = message_text(check.subject)
             finding = redact(message_text(check.finding))
             remedy = redact(message_text(check.remedy)) if check.remedy.template else ""

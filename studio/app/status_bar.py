@@ -23,6 +23,7 @@ class StatusBar(QWidget):
     engine_clicked = Signal()
     models_clicked = Signal()  # details of a download
     tuning_clicked = Signal()  # details of the search for faster engines
+    serving_clicked = Signal()
     tab_requested = Signal(int)  # tab of the dock below the script: 0 is the queue, 1 the log
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,6 +52,12 @@ class StatusBar(QWidget):
         self._tuning.clicked.connect(self.tuning_clicked)
         layout.addWidget(self._models)
         layout.addWidget(self._tuning)
+        self._serving = QToolButton(autoRaise=True)
+        self._serving.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._serving.setText(self.tr("Serving voices"))
+        self._serving.clicked.connect(self.serving_clicked)
+        self._serving.hide()
+        layout.addWidget(self._serving)
         self._queue, self._log = self._tab_button("queue", 0), self._tab_button("log", 1)
         self._log.setText(self.tr("Log"))
         layout.addWidget(self._queue)
@@ -100,6 +107,12 @@ class StatusBar(QWidget):
     def show_tuning(self, words: str, details: str, share: float | None) -> None:
         """Show the search for faster engines, or none if ``words`` is empty."""
         self._tuning.show_progress(words, share, details)
+
+    def show_serving(self, url: str) -> None:
+        """Show that the speech service listens on ``url``, or nothing if ``url`` is empty."""
+        self._serving.setToolTip(url)
+        self._serving.setAccessibleDescription(url)
+        self._serving.setVisible(bool(url))
 
     def show_queue(self, num_waiting: int) -> None:
         """Show how many takes are queued."""

@@ -87,12 +87,13 @@ class CheckVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check."""
+    """Result of one check. ``is_absent`` marks optional libraries that are not installed."""
 
     subject: Message
     verdict: CheckVerdict
     finding: Message
     remedy: Message = Message("")  # empty if the verdict is FINE
+    is_absent: bool = False
 
 
 def check_program() -> Check:
@@ -222,7 +223,7 @@ def check_accelerators() -> Check:
     """Check the optional accelerators. The two builds of ONNX Runtime overwrite each other, because they share a folder."""
     subject, found = message("accelerators"), library_versions(_ACCELERATORS)
     if not found:
-        return Check(subject, CheckVerdict.FINE, message("none installed"))
+        return Check(subject, CheckVerdict.FINE, message("none installed"), is_absent=True)
     if _version("onnxruntime") and _version("onnxruntime-gpu"):
         return Check(
             subject,
@@ -246,9 +247,9 @@ def check_services() -> Iterator[Check]:
         missing = [name for name in names if importlib.util.find_spec(name) is None]
         words = message("not installed. {how}", how=how_to_add(extra)) if missing else message("installed")
         found = library_versions(names)
-        yield Check(
-            subject, CheckVerdict.FINE, message("{versions}", versions=found) if found and not missing else words
-        )
+        if found and not missing:
+            words = message("{versions}", versions=found)
+        yield Check(subject, CheckVerdict.FINE, words, is_absent=bool(missing))
 
 
 def check_plans(store: EngineStore | None = None) -> Check:

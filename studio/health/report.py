@@ -32,6 +32,7 @@ from studio.messages import printable
 from studio.voices.library import VoiceLibrary
 
 _SIGNS = {CheckVerdict.FINE: "ok  ", CheckVerdict.LIMITED: "note", CheckVerdict.BROKEN: "BAD "}
+_ABSENT = "-   "
 # Subjects in JSON are identifiers, so they keep their value when the displayed text changes.
 _JSON_SUBJECTS = {
     "GPU": "graphics card",
@@ -71,7 +72,8 @@ class HealthReport:
         """Return one page in English without the user's name, suitable for bug reports."""
         lines = []
         for check in self.checks:
-            lines.append(f"{_SIGNS[check.verdict]}  {check.subject}: {check.finding}")
+            sign = _ABSENT if check.is_absent else _SIGNS[check.verdict]
+            lines.append(f"{sign}  {check.subject}: {check.finding}")
             if check.remedy.template:
                 lines.append(f"      {check.remedy}")
         lines += ["", self.verdict]

@@ -76,8 +76,13 @@ class Script:
 
     @cached_property
     def speech_slots(self) -> tuple[Slot, ...]:
-        """The times in the video at which somebody speaks, in order and without overlaps."""
-        return merge_slots(line.slot for line in self.lines if line.slot is not None and line.is_spoken)
+        """The times in the video at which somebody speaks, in order and without overlaps.
+
+        If notes follow the last speech, an empty slot marks the end of the last note: the video lasts at least until then.
+        """
+        timed = [(line.slot, line.is_spoken) for line in self.lines if line.slot is not None]
+        end = max((slot.end_seconds for slot, _ in timed), default=0.0)
+        return merge_slots([slot for slot, is_spoken in timed if is_spoken] + [Slot(end, end)])
 
     def with_lines(self, lines: Iterable[Line]) -> Script:
         return self._with_same_takes(replace(self, lines=tuple(lines)))

@@ -77,7 +77,9 @@ def listen(address: Address) -> socket.socket:
             remedy="Choose another port, or end the program that uses this one.",
             host=address.host,
             port=address.port,
-            reason=error,
+            reason=str(error.strerror if isinstance(error, OSError) else error).partition(" (while")[
+                0
+            ],  # has the address
         ) from error
     listener.setblocking(False)
     return listener

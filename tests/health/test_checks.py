@@ -21,6 +21,7 @@ from studio.health.checks import (
     check_services,
 )
 from studio.health.log_file import ShownError
+from studio.health.report import HealthReport
 from studio.messages import message
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the fake ffmpeg is a shell script")
@@ -44,6 +45,14 @@ def test_two_builds_of_onnx_runtime_are_reported(monkeypatch: pytest.MonkeyPatch
     )
     installed(monkeypatch, onnxruntime="1.31.1")
     assert str(check_accelerators().finding) == "none installed"
+    assert check_accelerators().is_absent
+
+
+def test_a_service_that_is_not_installed_is_not_marked_as_ok(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    (first, *_) = found = list(check_services())
+    assert all(check.is_absent for check in found)
+    assert HealthReport((first,)).as_text().startswith("-     speech service: not installed")
 
 
 def test_a_frozen_program_reports_its_libraries_as_included(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,6 +187,17 @@ def test_a_take_may_use_the_silence_after_its_slot_up_to_a_limit() -> None:
     assert spare_seconds(Slot(1.5, 4.0), during_another) == 0.5
 
 
+def test_notes_do_not_end_the_silence_and_prove_that_the_video_continues(project: Project) -> None:
+    line_id = spoken(project, 0.7, 1.4)
+    assert fit_of(project, line_id).still_overruns  # the video may end there
+    end = project.line(line_id).slot.end_seconds  # type: ignore[union-attr]
+    (note,) = insert(project, "[door]")
+    project.apply(EditLines({note: {"slot": Slot(end + 1.9, end + 3.0), "is_spoken": False}}))
+    fit = fit_of(project, line_id)
+    assert fit.spare_seconds == 0.5
+    assert not fit.still_overruns
+
+
 def test_fitting_uses_the_silence_before_it_changes_the_speed(project: Project) -> None:
     line_id = spoken(project, 0.7, 1.1)
     far = spoken(project, 1.0, 0.5)
@@ -198,8 +209,8 @@ def test_fitting_uses_the_silence_before_it_changes_the_speed(project: Project) 
     fit = fit_of(project, line_id)
     assert fit.fitted_seconds == pytest.approx(0.9, abs=0.001)
     assert not fit.still_overruns
-    project.apply(EditLines({far: {"is_spoken": False}}))  # a sound is no speech
-    assert fit_of(project, line_id).fitted_seconds == pytest.approx(0.88, abs=0.001)
+    project.apply(EditLines({far: {"is_spoken": False}}))  # a sound is no speech, and the video lasts until its end
+    assert fit_of(project, line_id).fitted_seconds == pytest.approx(1.1, abs=0.001)
 
 
 def test_the_faster_style_of_a_model() -> None:

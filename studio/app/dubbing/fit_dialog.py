@@ -221,7 +221,10 @@ class FitDialog(QDialog):
         words = self.tr("Speed up {speed:.2f}×") if fit.speed > 1 else self.tr("Slow down {speed:.2f}×")
         stretch = words.format(speed=fit.speed) if fit.is_stretched else ""
         if fit.still_overruns:
-            over = self.tr("{seconds:.2f} s too long").format(seconds=fit.remaining_seconds)
+            words = self.tr("{seconds:.2f} s too long")
+            if fit.spare_seconds:
+                words = self.tr("{seconds:.2f} s too long, of which the silence after it takes {spare:.2f} s")
+            over = words.format(seconds=fit.remaining_seconds, spare=fit.spare_seconds)
             return f"{stretch} · {over}" if stretch else over
         if fit.remaining_seconds > TOLERANCE_SECONDS:
             silence = self.tr("uses {seconds:.2f} s of the silence after it").format(seconds=fit.remaining_seconds)

@@ -65,6 +65,7 @@ class FirstRun(QObject):
         self._seconds_per_second: float | None = None
         self._is_active = False
         self._shows_advice = False
+        self._shows_download = False
         self._is_put_off = False
         self._beginning: asyncio.Task[None] | None = None
         self._comparison: asyncio.Task[None] | None = None
@@ -134,7 +135,7 @@ class FirstRun(QObject):
         self._session.settings[FIRST_RUN_IS_OVER] = True
 
     def _show(self, page: PanelPage) -> None:
-        self._shows_advice = False
+        self._shows_advice = self._shows_download = False
         self.panel.show_page(page)
 
     # The download.
@@ -189,6 +190,8 @@ class FirstRun(QObject):
     def _on_task_changed(self) -> None:
         task = self._tasks.task_of(self._name) if self._is_active else None
         if task is None or task.kind is not ModelTaskKind.INSTALL or task.stop.is_cancelled:
+            if self._is_active and self._shows_download:  # it was stopped elsewhere, on the Models page
+                self._show_advice()
             return
         progress = progress_text(task.progress) if task.progress else self.tr("Queued")
         note = self.tr("You can keep working. Downloaded data is kept if you pause or quit.")
@@ -207,6 +210,7 @@ class FirstRun(QObject):
                 buttons=buttons,
             )
         )
+        self._shows_download = True
 
     def _pause(self) -> None:
         self._tasks.stop(self._name)

@@ -73,6 +73,12 @@ class ServingController(QObject):
         """Return the address and the figures of the service, or None while it is off."""
         return None if self._thread is None else self._thread.state()
 
+    @property
+    def url(self) -> str:
+        """The address on which the service listens, or an empty text."""
+        state = self.state()
+        return "" if state is None else state.url
+
     def switch(self, *, is_on: bool) -> None:
         self._is_on = is_on
         self._restart()

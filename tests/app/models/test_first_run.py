@@ -303,6 +303,17 @@ def test_cancelling_a_download_deletes_it_and_shows_the_advice(bench: Bench, hub
     assert button_texts(panel)[0] == "Download 510.01 kB"
 
 
+def test_a_waiting_download_that_is_cancelled_on_the_models_page_leaves_the_panel(bench: Bench, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    hub.list_faults = 9 * [Fault(503)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: "Retrying in" in panel.page.text)
+    bench.session.parts.models.discard(NAME)
+    bench.until(lambda: bench.session.parts.models.task_of(NAME) is None)
+    assert panel.page.title == f"Better voice: {NAME}"
+    assert button_texts(panel)[0] == "Download 510.01 kB"
+
+
 def install() -> None:
     Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE)).run()
 

@@ -138,6 +138,7 @@ def test_a_taken_port_is_replaced_by_a_free_one_with_one_press(
         qtbot.waitUntil(dialog.use_free_port.isVisible)
         assert dialog.height() >= dialog._rows.totalHeightForWidth(dialog.width())
         assert "--port" not in dialog.problem.words
+        assert dialog.problem.words.count("127.0.0.1") == 1
         dialog.use_free_port.setFocus()
         QTest.keyClick(dialog.use_free_port, Qt.Key.Key_Space)
         qtbot.waitUntil(lambda: bool(dialog.address.text()))
@@ -189,6 +190,23 @@ def test_closing_the_dialog_keeps_the_service_and_closing_the_session_ends_it(
     assert free_port in listening_ports()
     bench.close()
     qtbot.waitUntil(lambda: free_port not in listening_ports())
+
+
+def test_the_status_bar_shows_the_service_and_opens_its_dialog(bench: Bench, free_port: int, qtbot: QtBot) -> None:
+    bench.add_voice()
+    bench.settings[SERVICE_PORT] = free_port
+    bench.open_window()
+    shown = bench.window.status._serving
+    assert shown.isHidden()
+    bench.trigger("file.serve")
+    dialog = bench.dialog(ServingDialog)
+    switch_on(dialog, qtbot)
+    dialog.reject()
+    bench.until(lambda: not shown.isHidden())
+    assert shown.toolTip().endswith(f":{free_port}")
+    shown.click()
+    QTest.keyClick(bench.dialog(ServingDialog).switch, Qt.Key.Key_Space)
+    bench.until(shown.isHidden)
 
 
 @pytest.mark.slow
