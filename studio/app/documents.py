@@ -24,7 +24,7 @@ from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
-from studio.project.source_files import locate
+from studio.project.source_files import digest_of, locate
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
 
@@ -140,14 +140,19 @@ class Documents(QObject):
         self._ask_for_file(self.tr("Import"), (texts,), lambda path: self._start(self.import_path(path)))
 
     def update(self) -> None:
-        """Update the script from the imported file, or ask for a file."""
+        """Update the script from the imported file if that has changed, and otherwise ask for its new version."""
+        self._start(self._update())
+
+    async def _update(self) -> None:
         project = self._session.editor.project
-        found = [locate(source, project.path) for source in project.script.details.sources]
-        if len(found) == 1 and found[0].is_file():
-            self.update_from(found[0])
-        else:
-            _, _, texts = self._kinds()
-            self._ask_for_file(self.tr("Update"), (texts,), self.update_from)
+        sources = project.script.details.sources
+        found = [locate(source, project.path) for source in sources]
+        if len(found) == 1 and await run_in_thread(digest_of, found[0]) not in ("", sources[0].digest):
+            await self._importer.update(found[0])
+            return
+        _, _, texts = self._kinds()
+        folder = str(found[0].parent) if found and found[0].is_file() else self._usual_folder()
+        choose_file(self._window, self.tr("Update"), self.update_from, folder=folder, filters=(texts,))
 
     def update_from(self, path: Path) -> None:
         self._start(self._importer.update(path))

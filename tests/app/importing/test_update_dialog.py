@@ -10,7 +10,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QMessageBox, QPushButton
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from window_bench import Bench
 
 from studio.app.importing.cast_dialog import CastDialog
@@ -148,8 +148,27 @@ def test_a_table_whose_text_is_gone_asks_for_its_columns(bench: Bench, table: Pa
     bench.dialog(UpdateDialog).reject()
 
 
+def choose(bench: Bench, path: Path) -> None:
+    dialog = bench.dialog(QFileDialog)
+    assert Path(dialog.directory().absolutePath()) == path.parent
+    name = dialog.findChild(QLineEdit)
+    name.setText(str(path))
+    bench.loop.call_soon(lambda: QTest.keyClick(name, Qt.Key.Key_Return))
+    bench.until(lambda: not dialog.isVisible())
+
+
 def test_an_update_without_changes_says_so(bench: Bench, table: Path) -> None:
     messages: list[str] = []
     bench.window.tasks.message_changed.connect(messages.append)
     bench.trigger("file.update")
+    choose(bench, table)
     bench.until(lambda: "lines.csv contains no changes." in messages)
+
+
+def test_a_new_version_with_another_name_is_asked_for(bench: Bench, table: Path) -> None:
+    newer = table.with_name("lines_v2.csv")
+    write_table(newer, NEW)
+    bench.trigger("file.update")
+    choose(bench, newer)
+    press_enter(bench, UpdateDialog)
+    bench.until(lambda: len(bench.lines) == 8)
