@@ -9920,6 +9920,10 @@ Import a script with names, such as a table with a character column or a dialogu
 <context>
     <name>ScriptImporter</name>
     <message>
+        <source>{name} resembles {source}, from which this script was imported.</source>
+        <translation>{name} 与当前脚本的来源 {source} 大部分相同。</translation>
+    </message>
+    <message>
         <source>This script was imported from {name}.</source>
         <translation>当前脚本是从 {name} 导入的。</translation>
     </message>

@@ -200,7 +200,7 @@ class Documents(QObject):
         if updates is not False:
             return
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
-        imported = await self._importer.read(path)
+        imported = await self._importer.read(path, offers_update=not replaces_script)
         self.task_changed.emit(None)  # otherwise it would replace the message with the number of lines
         if imported is None or (replaces_script and not await self._make_room()):
             return

@@ -40,6 +40,8 @@ from studio.project.lines import Heading, Line, LineOrigin, Slot, new_id
 from studio.project.row_matching import Row, match_rows
 from studio.project.script import Script, removed_group
 
+_MIN_SHARED_ROWS = 3  # fewer may be the same in other files by chance
+
 
 class UpdateKind(Enum):
     """What an update does with a line."""
@@ -172,6 +174,31 @@ def find_source(script: Script, path: Path) -> ImportSource | None:
             known=[Path(source.path).name for source in sources],
         )
     return same[0] if same else None
+
+
+def find_renamed_source(script: Script, imported: ImportedScript) -> ImportSource | None:
+    """Return the source with most of the texts of ``imported``, a file of another name that may be its new version.
+
+    Return None if no source has more than half of them, if they are few, or if the project knows the file.
+    """
+    assert imported.source is not None, "the file is known"
+    if any(source.path == imported.source.path for source in script.details.sources):
+        return None
+    rows = Counter(_text_of_row(line) for line in imported.lines if line.origin is not None)
+    former: dict[str, Counter[str]] = {source.id: Counter() for source in script.details.sources}
+    for line in script.lines:
+        if line.origin is not None and line.origin.source in former and line.origin.position >= 0:
+            former[line.origin.source][_text_of_row(line)] += 1
+    shared = {source.id: (rows & former[source.id]).total() for source in script.details.sources}
+    best = max(script.details.sources, key=lambda source: shared[source.id], default=None)
+    if best is None or shared[best.id] < _MIN_SHARED_ROWS or 2 * shared[best.id] <= rows.total():
+        return None
+    return best
+
+
+def _text_of_row(line: Line) -> str:
+    assert line.origin is not None, "the line was imported"
+    return str(line.origin.values.get("text", ""))
 
 
 def read_update(

@@ -72,14 +72,14 @@ def listen(address: Address) -> socket.socket:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
+        reason = str(error.strerror if isinstance(error, OSError) else error)
+        reason, _, _ = reason.partition(" (while attempting to bind")  # Python adds the address
         raise CannotServe(
             "The service cannot listen on {host}, port {port} ({reason}).",
             remedy="Choose another port, or end the program that uses this one.",
             host=address.host,
             port=address.port,
-            reason=str(error.strerror if isinstance(error, OSError) else error).partition(" (while")[
-                0
-            ],  # has the address
+            reason=reason,
         ) from error
     listener.setblocking(False)
     return listener

@@ -24,7 +24,7 @@ from studio.project.importing.merging import merged_details
 from studio.project.importing.script_file import ImportOptions, ScriptFile, read_file
 from studio.project.importing.sources import options_of
 from studio.project.splitting import SplitMode
-from studio.project.updating import UpdateKind, find_source, plan_update, read_update
+from studio.project.updating import UpdateKind, find_renamed_source, find_source, plan_update, read_update
 from studio.settings import TEXT_SPLITTING
 
 _PATIENCE_MILLISECONDS = 600
@@ -44,10 +44,13 @@ class ScriptImporter(QObject):
         self._session = session
         self._window = window
 
-    async def read(self, path: Path, source: ImportSource | None = None) -> ImportedScript | None:
+    async def read(
+        self, path: Path, source: ImportSource | None = None, *, offers_update: bool = False
+    ) -> ImportedScript | None:
         """Return the content of a file, or of the new version of ``source``; None if the user cancels.
 
-        Raise ``UnreadableScript``.
+        If it ``offers_update`` and the file is similar to a source of the script, ask whether to update the script, and
+        return None after an update. Raise ``UnreadableScript``.
         """
         encoding = None if source is None else source.encoding
         file = await self._read_file(path, encoding)
@@ -62,6 +65,13 @@ class ScriptImporter(QObject):
             if not any(table.rows for table in file.tables.values()):
                 raise
             return await self._ask(path, file, options, source)  # other columns may be readable
+        if offers_update and (renamed := find_renamed_source(self._session.editor.script, imported)) is not None:
+            words = self.tr("{name} resembles {source}, from which this script was imported.")
+            updates = await self._ask_to_update(words.format(name=path.name, source=Path(renamed.path).name))
+            if updates:
+                await self.update(path, renamed)
+            if updates is not False:
+                return None
         if source is None and has_choices(file, imported):
             return await self._ask(path, file, options, source)
         return imported
@@ -81,7 +91,10 @@ class ScriptImporter(QObject):
         """Ask whether to update the script if it was imported from this file. Return None if the user cancels."""
         if str(path.resolve()) not in {source.path for source in self._session.editor.script.details.sources}:
             return False
-        words = self.tr("This script was imported from {name}.").format(name=path.name)
+        return await self._ask_to_update(self.tr("This script was imported from {name}.").format(name=path.name))
+
+    async def _ask_to_update(self, words: str) -> bool | None:
+        self.asked.emit()
         box = QMessageBox(QMessageBox.Icon.Question, "", words, parent=self._window)
         box.setInformativeText(
             self.tr("An update changes only the lines that differ. Another import inserts all lines again.")
@@ -94,13 +107,13 @@ class ScriptImporter(QObject):
         clicked = box.clickedButton()
         return clicked is update if clicked in (update, again) else None
 
-    async def update(self, path: Path) -> None:
-        """Show what the new version of a file changes, and update the script as one undo step.
+    async def update(self, path: Path, source: ImportSource | None = None) -> None:
+        """Show what the new version of ``source`` changes, and update the script as one undo step.
 
-        Raise ``UnreadableScript``, and ``UnusableSetting`` if it is not clear which file it replaces.
+        Without ``source``, it is found by the name of the file. Raise ``UnreadableScript``, and ``UnusableSetting`` if it is not clear which file it replaces.
         """
         editor = self._session.editor
-        imported = await self.read(path, find_source(editor.script, path))
+        imported = await self.read(path, source or find_source(editor.script, path))
         if imported is None:
             return
         voices = LibraryNames(voice.name for voice in await run_in_thread(self._session.library.voices))

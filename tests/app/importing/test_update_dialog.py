@@ -136,6 +136,27 @@ def test_a_file_that_is_imported_again_is_an_update_unless_it_is_declined(bench:
     bench.until(lambda: len(bench.lines) == len(ROWS) + len(NEW))
 
 
+def test_a_new_version_under_another_name_is_offered_as_an_update(bench: Bench, table: Path) -> None:
+    renamed = write_table(table.with_name("lines_v2.csv"), NEW)
+    bench.window.documents.open_files(renamed)
+    box = bench.dialog(QMessageBox)
+    assert box.text() == "lines_v2.csv resembles lines.csv, from which this script was imported."
+    next(button for button in box.buttons() if button.text() == "Cancel").click()
+    bench.live(0.1)
+    assert len(bench.lines) == len(ROWS)
+    bench.window.documents.open_files(renamed)
+    box = bench.dialog(QMessageBox)
+    bench.loop.call_soon(lambda: QTest.keyClick(box.focusWidget(), Qt.Key.Key_Return))
+    press_enter(bench, UpdateDialog)
+    bench.until(lambda: "A new line." in [line.text for line in bench.lines])
+    (source,) = bench.session.editor.script.details.sources
+    assert Path(source.path).name == "lines_v2.csv"
+    assert sum(line.text == "This is line number 1." for line in bench.lines) == 1
+    other = write_table(table.with_name("other.csv"), [f"X_{row},Anna,Another {row}." for row in range(6)])
+    bench.window.documents.open_files(other)
+    press_enter(bench, ImportPage)  # without a question
+
+
 def test_a_table_whose_text_is_gone_asks_for_its_columns(bench: Bench, table: Path) -> None:
     rows = [f"VO_{number},This is one {number}.,That is two {number}." for number in range(1, 7)]
     table.write_text("\n".join(["ID,alpha,beta", *rows]))
