@@ -7215,7 +7215,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Show lines</source>
-        <translation>只看台词</translation>
+        <translation>定位到这些行</translation>
     </message>
     <message numerus="yes">
         <source>Skip %n line(s) that would fail</source>
@@ -7918,7 +7918,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Always speak</source>
-        <translation>始终生成</translation>
+        <translation>以后不再询问</translation>
     </message>
     <message>
         <source>Use {name}</source>
@@ -8480,6 +8480,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Change note</source>
         <translation>更改备注</translation>
+    </message>
+    <message>
+        <source>The model does not follow instructions in your own words. {model} does.</source>
+        <translation>此模型不支持自定义指令；{model} 支持。</translation>
     </message>
 </context>
 <context>
@@ -9910,7 +9914,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>RowWords</name>
     <message>
         <source>slot {slot:.1f} s</source>
-        <translation>时段 {slot:.1f} 秒</translation>
+        <translation>字幕 {slot:.1f} 秒</translation>
     </message>
     <message>
         <source>{take:.1f} / {slot:.1f} s</source>
@@ -11393,7 +11397,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Pace</source>
-        <translation>节奏</translation>
+        <translation>语速</translation>
     </message>
     <message>
         <source>Volume</source>
@@ -11430,6 +11434,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Pause, in seconds</source>
         <translation>停顿（秒）</translation>
+    </message>
+    <message>
+        <source>{category}: {style}</source>
+        <translation>{category}：{style}</translation>
     </message>
 </context>
 <context>
@@ -11764,19 +11772,23 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>{verdict} · 2nd</source>
-        <translation>{verdict} · 第 2</translation>
+        <translation>{verdict} · 第 2 名</translation>
     </message>
     <message>
         <source>{verdict} · 3rd</source>
-        <translation>{verdict} · 第 3</translation>
+        <translation>{verdict} · 第 3 名</translation>
     </message>
     <message>
         <source>{verdict} · {rank}th</source>
-        <translation>{verdict} · 第 {rank}</translation>
+        <translation>{verdict} · 第 {rank} 名</translation>
     </message>
     <message>
         <source>Spoken without the style of the line, which {model} does not have.</source>
         <translation>{model} 没有该行的风格，因此以默认风格生成。</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} s</source>
+        <translation>{seconds:.1f} 秒</translation>
     </message>
 </context>
 <context>
@@ -11949,12 +11961,12 @@ Drop a recording here to create a voice.</source>
         <translation>超出 {seconds:.2f} 秒</translation>
     </message>
     <message>
-        <source>line {number} by {seconds:.2f} s</source>
-        <translation>第 {number} 行 {seconds:.2f} 秒</translation>
+        <source>Overlaps line {numbers} by {seconds:.2f} s</source>
+        <translation>与第 {numbers} 行重叠 {seconds:.2f} 秒</translation>
     </message>
     <message>
-        <source>Overlaps {lines}</source>
-        <translation>与{lines}重叠</translation>
+        <source>Overlaps lines {numbers}, by up to {seconds:.2f} s</source>
+        <translation>与第 {numbers} 行重叠，最长 {seconds:.2f} 秒</translation>
     </message>
 </context>
 <context>

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy, QWidget
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.sizes import SMALL_RADIUS
 from studio.app.theme.voice_colors import voice_color
+from studio.app.translation import join_names
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks
 from studio.app.widgets.waveform_painting import Scale, paint_ruler, paint_waveform
@@ -218,13 +219,19 @@ class TimelineView(QAbstractScrollArea):
         return found
 
     def _overlap_words(self) -> str:
-        parts = [
-            self.tr("line {number} by {seconds:.2f} s").format(
-                number=self._script.index_of[line.id] + 1, seconds=common.seconds
-            )
-            for line, common in self._overlaps()
-        ]
-        return self.tr("Overlaps {lines}").format(lines=", ".join(parts)) if parts else ""
+        from studio.export.checks import number_ranges  # noqa: PLC0415 - after the first paint
+
+        overlaps = self._overlaps()
+        if not overlaps:
+            return ""
+        words = (
+            self.tr("Overlaps line {numbers} by {seconds:.2f} s")
+            if len(overlaps) == 1
+            else self.tr("Overlaps lines {numbers}, by up to {seconds:.2f} s")
+        )
+        numbers = sorted(self._script.index_of[line.id] + 1 for line, _ in overlaps)
+        longest = max(common.seconds for _, common in overlaps)
+        return words.format(numbers=join_names(number_ranges(numbers)), seconds=longest)
 
     # Painting.
 

@@ -31,6 +31,7 @@ from studio.app.widgets.controls import icon_button, text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.audio.waveform import Waveform
 from studio.project.casting import Role
 from studio.project.details import CastMember
@@ -146,7 +147,7 @@ class CastDialog(QDialog):
         return row if row >= 0 else None
 
     def _voice_box(self, role: Role) -> QComboBox:
-        box = QComboBox()
+        box = WideListBox()
         box.setModel(self._voice_items)
         box.setAccessibleName(self.tr("Voice of {character}").format(character=role.name))
         box.setCurrentIndex(max(0, box.findData(role.member.voice, _DATA)) if role.member.voice else 0)
@@ -154,7 +155,7 @@ class CastDialog(QDialog):
         return box
 
     def _style_box(self, role: Role) -> QComboBox:
-        box = QComboBox()
+        box = WideListBox()
         box.setModel(self._style_items)
         box.setAccessibleName(self.tr("Style of {character}").format(character=role.name))
         styles = [self._style_items.item(row).data(_DATA) for row in range(self._style_items.rowCount())]
@@ -255,7 +256,7 @@ def _style_entries(styles: StyleList, others: Sequence[LineStyle], default: str)
     """Return the default style, the styles of the model, and ``others``."""
     entries: dict[LineStyle, str] = {LineStyle(): default}
     for style in styles.styles:
-        entries[LineStyle(preset=style.family)] = f"{styles.category_name(style.category)}: {style.name}"
+        entries[LineStyle(preset=style.family)] = styles.categorized_name(style)
     for other in others:
         entries.setdefault(other, styles.label(other))
     return [(words, style) for style, words in entries.items()]

@@ -25,6 +25,7 @@ from studio.app.theme.sizes import GRID
 from studio.app.theme.voice_colors import voice_color
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
 from studio.app.widgets.controls import icon_button, in_column, in_row
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.project.casting import LibraryNames, Role, collect_roles
 from studio.voices.voice import Voice
 
@@ -50,7 +51,7 @@ class CharactersPanel(QWidget):
         self._styles = styles
         self._voices: tuple[Voice, ...] = ()
         self.list = _CharacterList()
-        self.voice = QComboBox(placeholderText=self.tr("Choose a voice"))
+        self.voice = WideListBox(placeholderText=self.tr("Choose a voice"))
         self.voice.setAccessibleName(self.tr("Voice of the selected characters"))
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.play = QPushButton(icon("play"), self.tr("Play lines"))

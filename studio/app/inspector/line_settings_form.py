@@ -25,12 +25,13 @@ from studio.app.inspector.speed_slider import SpeedSlider
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.inspector.text_fields import NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
-from studio.app.script.style_list import StyleList
+from studio.app.script.style_list import StyleList, instructable_models
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
 from studio.app.widgets.controls import text_label
 from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
@@ -63,9 +64,9 @@ class LineSettingsForm(QWidget):
         self._voices: tuple[Voice, ...] = ()
         self._is_showing = False
         self._scope = text_label("", "quiet")
-        self._voice = QComboBox()
+        self._voice = WideListBox()
         self._mode = text_label("", "quiet")
-        self._style = QComboBox()
+        self._style = WideListBox()
         self._instruction_page = DeferredPage(lambda: self._instruction)
         self._quality = QComboBox()
         self._speed = NumberField(minimum=MIN_SPEED, maximum=MAX_SPEED, step=0.05, decimals=2)
@@ -408,13 +409,18 @@ class LineSettingsForm(QWidget):
             return words.format(name=line.voice)
         if voice is not None and not voice.works_with(self._styles.generation):
             return self.tr("This voice works only with another model. Choose another voice, or load that model.")
-        if line.style.instruct:
-            return self.tr("The model follows your instruction.")
-        if line.style.preset:
-            if not self._styles.supports(line.style):
-                return self.tr("The model does not have this style, and speaks the line without it.")
-            return self.tr("The model follows the selected style.")
+        if not line.style.is_plain:
+            return self._style_text(line.style)
         return self.tr("Choose a voice first.") if voice is None else self._likeness_text(voice)
+
+    def _style_text(self, style: LineStyle) -> str:
+        if self._styles.supports(style):
+            follows_words = self.tr("The model follows your instruction.")
+            return follows_words if style.instruct else self.tr("The model follows the selected style.")
+        if style.instruct:
+            words = self.tr("The model does not follow instructions in your own words. {model} does.")
+            return words.format(model=instructable_models()[0].name)
+        return self.tr("The model does not have this style, and speaks the line without it.")
 
     def _likeness_text(self, voice: Voice) -> str:
         if not voice.clip_seconds:

@@ -148,6 +148,10 @@ def mark_texts(row: TakeRow) -> list[str]:
     return marks
 
 
+def length_text(row: TakeRow) -> str:
+    return translate("Takes", "{seconds:.1f} s").format(seconds=row.seconds)
+
+
 def details_text(row: TakeRow) -> str:
     """Return the second line of a row: speed, age and seed, of which only the end is shown if it is long."""
     seed = str(row.take.seed)
@@ -166,7 +170,7 @@ def accessible_text(row: TakeRow, *, is_chosen: bool) -> str:
             *([translate("Takes", "kept")] if take.is_kept else []),
             *([f"{verdict_text(row)}: {row.verdict.reason}"] if row.verdict is not None else []),
             *mark_texts(row),
-            f"{row.seconds:.1f} s",
+            length_text(row),
             details_text(row),
         ]
     )

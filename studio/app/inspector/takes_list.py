@@ -31,6 +31,7 @@ from studio.app.inspector.take_rows import (
     TakeRow,
     accessible_text,
     details_text,
+    length_text,
     mark_texts,
     take_name,
     tool_tip,
@@ -224,7 +225,7 @@ class _TakeDelegate(QStyledItemDelegate):
         meta = text_font(TextSize.META)
         painter.setFont(meta)
         painter.setPen(QColor(colors.quiet))
-        length = f"{row.seconds:.1f} s"
+        length = length_text(row)
         painter.drawText(area, _RIGHT, length)
         rest = area.adjusted(0, 0, -QFontMetrics(meta).horizontalAdvance(length) - GRID, 0)
         bold = text_font(weight=QFont.Weight.DemiBold)

@@ -35,6 +35,7 @@ from studio.app.theme.icons import icon
 from studio.app.theme.sizes import SELECTION_BAR
 from studio.app.voices.voice_items import VoiceNames, fill_voice_box, row_of_voice
 from studio.app.widgets.painting_guard import paints_safely
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.project.lines import Line, LineState, LineStyle
 
 _MARGIN = 6
@@ -170,7 +171,7 @@ class VoiceDelegate(CellDelegate):
         return super().helpEvent(event, view, option, index)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
-        box = QComboBox(parent)
+        box = WideListBox(parent)
         box.setAccessibleName(self.tr("Line voice"))
         fill_voice_box(box, self._voices.voices, self._styles.generation)
         box.activated.connect(lambda _: self.commit_and_close(box))
@@ -220,7 +221,7 @@ class StyleDelegate(CellDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
-        box = QComboBox(parent)
+        box = WideListBox(parent)
         box.setAccessibleName(self.tr("Line style"))
         fill_style_box(box, self._styles)
         box.activated.connect(lambda _: self._finish(box))
@@ -271,7 +272,7 @@ def _add_styles(box: QComboBox, styles: StyleList, added: Sequence[LocalizedStyl
         if style.category != category:
             category = style.category
             box.insertSeparator(box.count())
-        words = f"{styles.category_name(style.category)}: {style.name}"
+        words = styles.categorized_name(style)
         if style.model:
             words = QCoreApplication.translate("StyleBox", "{style} (needs {model})").format(
                 style=words, model=style.model

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
@@ -14,6 +15,9 @@ from studio.errors import StudioError
 from studio.project.lines import LineStyle
 from studio.text.styles import Preset, family_of, load_styles, names_of_styles, words_of_id
 from studio.text.tags import TagSupport
+
+if TYPE_CHECKING:
+    from studio.catalog.known import KnownModel
 
 _log = logging.getLogger(__name__)
 
@@ -64,6 +68,8 @@ class StyleList(QObject):
         self.generation: str | None = None  # None if the model's folder cannot be read
         self._styles: tuple[LocalizedStyle, ...] = ()
         self.other_styles: tuple[LocalizedStyle, ...] = ()  # those that only other models have
+        self._follows_instructions = True  # in the user's own words
+        self._instructions: frozenset[str] = frozenset()  # of the styles, which the model follows in any case
         self._tags: tuple[NamedTag, ...] = ()
         self._names: dict[str, str] = {}  # names by family, including styles that the loaded model does not support
 
@@ -83,7 +89,8 @@ class StyleList(QObject):
 
     def use_model(self, folder: Path) -> None:
         """Load the styles and tags of the model's generation. If the folder cannot be read, there are none."""
-        from studio.model.generations import detect_generation  # noqa: PLC0415 - after the first paint
+        from studio.catalog.known import Ability, known_models  # noqa: PLC0415 - after the first paint
+        from studio.model.generations import detect_generation  # noqa: PLC0415
 
         try:
             generation, _ = detect_generation(folder)
@@ -92,6 +99,7 @@ class StyleList(QObject):
         except StudioError as error:
             _log.info("no styles: %s", error)
             self.generation, self._styles, self.other_styles, self._tags = None, (), (), ()
+            self._follows_instructions = True
             self.changed.emit()
             return
         self.generation = generation.name
@@ -99,6 +107,9 @@ class StyleList(QObject):
         self._names = names_of_styles(styles, in_chinese=is_chinese)
         self._styles = self._localized((preset, "") for preset in styles.presets)
         self.other_styles = self._localized(other_presets)
+        known = known_models().get(folder.name)
+        self._follows_instructions = known is None or Ability.INSTRUCT in known.abilities
+        self._instructions = frozenset(preset.instruction for preset in styles.presets)
         tags = [NamedTag("[pause 0.5]", self.tr("Pause, in seconds"))]
         for tag in styles.tags:
             closing = f"</{tag.tag[1:]}" if tag.tag.startswith("<") else ""
@@ -123,6 +134,10 @@ class StyleList(QObject):
     def category_name(self, category: str) -> str:
         return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))
 
+    def categorized_name(self, style: LocalizedStyle) -> str:
+        """Return the name of a style after that of its category."""
+        return self.tr("{category}: {style}").format(category=self.category_name(style.category), style=style.name)
+
     def label(self, style: LineStyle) -> str:
         """Return the label of a style; empty for the default style."""
         if style.instruct:
@@ -132,17 +147,27 @@ class StyleList(QObject):
         return self._names.get(family_of(style.preset)) or words_of_id(style.preset)
 
     def supports(self, style: LineStyle) -> bool:
-        """Return whether the model has the style; custom instructions are always supported."""
+        """Return whether the model has the style, or follows the instruction."""
+        if style.instruct:
+            return self._follows_instructions or style.instruct.strip() in self._instructions
         return not style.preset or any(named.family == family_of(style.preset) for named in self._styles)
+
+
+def instructable_models() -> list[KnownModel]:
+    """Return the models that follow instructions in the user's own words, the most recommended first."""
+    from studio.catalog.known import Ability, known_models  # noqa: PLC0415 - after the first paint
+
+    return [
+        model
+        for model in known_models().values()
+        if model.is_supported and model.can_be_downloaded and Ability.INSTRUCT in model.abilities
+    ]
 
 
 def _presets_by_model(families: Iterable[str]) -> list[tuple[Preset, str]]:
     """Return the presets that are not in ``families``, each with the most recommended model that has it."""
-    from studio.catalog.known import Ability, known_models  # noqa: PLC0415 - after the first paint
-
     found: dict[str, tuple[Preset, str]] = {}
-    for model in known_models().values():
-        if model.is_supported and model.can_be_downloaded and Ability.INSTRUCT in model.abilities:
-            for preset in load_styles(model.generation).presets:
-                found.setdefault(preset.family, (preset, model.name))
+    for model in instructable_models():
+        for preset in load_styles(model.generation).presets:
+            found.setdefault(preset.family, (preset, model.name))
     return [pair for family, pair in found.items() if family not in families]

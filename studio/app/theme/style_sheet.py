@@ -184,12 +184,12 @@ QFrame[role="card"] {{ border: 1px solid {border}; border-radius: {radius}px; }}
 QGroupBox {{ border: 1px solid {border}; border-radius: {radius}px; margin-top: 10px; padding-top: 6px; }}
 QGroupBox::title {{ subcontrol-origin: margin; left: 8px; padding: 0 4px; color: {quiet}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
-QLabel[role="quiet"] {{ color: {quiet}; }}
+QLabel[role="quiet"], ElidedLabel[role="quiet"] {{ color: {quiet}; }}
 QLabel[role="meta"] {{ color: {quiet}; font-size: {meta}px; }}
 QLabel[role="title"] {{ font-weight: 600; }}
 QLabel[role="heading"] {{ font-weight: 600; font-size: {heading}px; }}
 QLabel[role="bad"] {{ color: {bad}; }}
-QLabel[role="warn"] {{ color: {warn}; }}
+QLabel[role="warn"], ElidedLabel[role="warn"] {{ color: {warn}; }}
 QLabel[role="good"] {{ color: {good}; }}
 """
 

@@ -109,6 +109,22 @@ def test_a_drag_onto_another_slot_warns_before_the_button_is_released(dub: Bench
     assert slot(dub, 1) == Slot(4.0, 5.5)
 
 
+def test_a_line_that_overlaps_many_lines_does_not_widen_the_window(dub: Bench) -> None:
+    """The window was wider than the screen, also after an undo."""
+    window = dub.window
+    assert window is not None
+    width, warning = window.minimumSizeHint().width(), window.dubbing.panel.overlap
+    slots = {0: Slot(0.0, 20.0), 1: Slot(1.0, 2.5), 2: Slot(6.0, 9.0)}
+    dub.session.editor.apply(EditLines({f"cue{n}": {"slot": slot} for n, slot in slots.items()}))
+    window.script.view.select_lines(["cue0"])
+    dub.live(0.05)
+    assert warning.text() == "Overlaps lines 2–3, by up to 3.00 s"
+    assert window.minimumSizeHint().width() == width
+    warning.setText("Overlaps lines " * 50)
+    dub.live(0.05)
+    assert window.minimumSizeHint().width() == width
+
+
 def test_sound_cues_are_markers_that_can_be_selected(dub: Bench) -> None:
     view, height = view_of(dub), view_of(dub).sizeHint().height()
     dub.session.editor.apply(EditLines({"cue1": {"is_spoken": False}}))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit
 from window_bench import Bench
 
 from studio.app.inspector import line_settings_form
@@ -19,6 +19,7 @@ from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.preferences.editors import editor_for
 from studio.app.widgets.number_field import NumberField
 from studio.app.window import MainWindow
+from studio.paths import resources
 from studio.project.changes import AddTake, EditLines
 from studio.project.lines import Line, LineStyle
 from studio.settings import AUTOSAVE_MINUTES, EXPORT_PAUSE_SECONDS
@@ -353,3 +354,13 @@ def test_seldom_used_fields_are_folded_and_counted(make_bench: Callable[..., Ben
 def test_a_style_that_the_model_lacks_is_not_followed(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     make_lines(bench, window, replace(LINE, style=LineStyle(preset="emotion.unheard-of")))
     assert form._mode.text() == "The model does not have this style, and speaks the line without it."
+
+
+def test_a_model_that_does_not_follow_instructions_says_so(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    bench.session.model_selection.styles.use_model(resources() / "models" / "studio-mini")
+    make_lines(bench, window, replace(LINE, style=LineStyle(instruct="Like a pirate.")))
+    assert [label.text() for label in form.findChildren(QLabel) if label.text().startswith("The model")] == [
+        "The model does not follow instructions in your own words. Fun-CosyVoice3-0.5B-2512 does."
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,11 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QApplication, QComboBox
 
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
-from studio.app.script.style_list import StyleList
+from studio.app.script.style_list import StyleList, instructable_models
+from studio.app.theme.colors import LIGHT
+from studio.app.theme.style_sheet import style_sheet
 from studio.app.translation import use_language
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.model import generations
 from studio.paths import resources
 from studio.project.lines import LineStyle
@@ -81,3 +85,35 @@ def test_a_style_is_not_called_unsupported_before_a_model_is_known(qapp: QApplic
     fill_style_box(box, styles)
     show_style(box, styles, LineStyle(preset="emotion.happy"))
     assert box.currentText() == "happy"
+
+
+def test_only_a_model_that_follows_instructions_supports_other_words(qapp: QApplication, tmp_path: Path) -> None:
+    """The window said that studio-mini, which was trained with a few instructions, follows any."""
+    own, trained = LineStyle(instruct="请用四川话表达"), LineStyle(instruct="Please whisper.")
+    styles = StyleList()
+    assert styles.supports(own)
+    mini = resources() / "models" / "studio-mini"
+    styles.use_model(mini)
+    assert not styles.supports(own)
+    assert styles.supports(trained)
+    unknown = tmp_path / "my-model"
+    shutil.copytree(mini, unknown)
+    styles.use_model(unknown)
+    assert styles.supports(own)
+    assert instructable_models()[0].name == "Fun-CosyVoice3-0.5B-2512"
+
+
+def test_the_list_of_styles_is_as_wide_as_its_entries(qapp: QApplication) -> None:
+    """Entries were shown as “Dialect: Sh…-0.5B-2512)”."""
+    box, styles = WideListBox(), StyleList()
+    styles.use_model(resources() / "models" / "studio-mini")
+    fill_style_box(box, styles)
+    box.setStyleSheet(style_sheet(LIGHT, is_dark=False))  # without it, Qt widens the list
+    box.setFixedWidth(100)
+    box.show()
+    box.showPopup()
+    qapp.processEvents()
+    shown = box.view().viewport().width()
+    box.hidePopup()
+    widest = max(box.fontMetrics().horizontalAdvance(box.itemText(row)) for row in range(box.count()))
+    assert shown >= widest

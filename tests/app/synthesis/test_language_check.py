@@ -159,6 +159,6 @@ def test_the_chinese_notice(bench: Bench, qapp: QApplication) -> None:
         bench.until(lambda: bench.window.notices.words)
         assert bench.window.notices.words == "studio-mini 仅支持英语。有 1 行未生成。"
         assert any(text.startswith("下载 CosyVoice2-0.5B（") for text in buttons(bench))
-        assert {"仍然生成", "始终生成"} <= set(buttons(bench))
+        assert {"仍然生成", "以后不再询问"} <= set(buttons(bench))
     finally:
         use_language(qapp, QLocale("en_US"))
