@@ -12045,6 +12045,22 @@ Drop a recording here to create a voice.</source>
         <source>words other than “{typed}” were heard</source>
         <translation>“{typed}”与听到的不同</translation>
     </message>
+    <message>
+        <source>Type the words of the recording.</source>
+        <translation>请输入录音中的文字。</translation>
+    </message>
+    <message>
+        <source>No recogniser for this language is installed (see Models).</source>
+        <translation>未安装此语言的识别模型（见“模型”）。</translation>
+    </message>
+    <message>
+        <source>The recogniser does not understand this voice.</source>
+        <translation>识别模型听不懂此音色。</translation>
+    </message>
+    <message>
+        <source>No words were recognized ({code}).</source>
+        <translation>没有识别出文字（{code}）。</translation>
+    </message>
 </context>
 <context>
     <name>TransportBar</name>

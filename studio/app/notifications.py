@@ -51,6 +51,7 @@ class NotificationBar(QFrame):
         self._call: Callable[[], object] | None = None
         # shows the current notice again; None if it is shown once
         self._shows_again: Callable[[], None] | None = None
+        self._about_script: set[str] = set()  # texts of the hints about the script
         self._waiting: dict[str, Callable[[], None]] = {}  # functions that show a notice, by its text
         self._more = text_label("", "meta", wraps=False)
         self._more.hide()
@@ -130,11 +131,14 @@ class NotificationBar(QFrame):
         offer: str = "",
         call: Callable[[], object] | None = None,
         others: Sequence[tuple[str, Callable[[], object]]] = (),
+        is_about_script: bool = False,
     ) -> None:
         """Show a hint. ``offer`` labels a button that runs ``call``; such a hint stays until closed.
 
-        ``others`` are the labels and actions of more buttons.
+        ``others`` are the labels and actions of more buttons. If ``is_about_script``, ``forget_script`` removes it.
         """
+        if is_about_script:
+            self._about_script.add(words)
 
         def show() -> None:
             self.show_hint(words, offer=offer, call=call, others=others)
@@ -175,6 +179,12 @@ class NotificationBar(QFrame):
             self.hide()
         elif self._waiting.pop(words, None) is not None:
             self._show_num_waiting()
+
+    def forget_script(self) -> None:
+        """Remove the hints about the script, because another one replaces it."""
+        for words in self._about_script:
+            self.withdraw(words)
+        self._about_script.clear()
 
     def _waits(self, words: str, show: Callable[[], None]) -> bool:
         """Return whether a notice waits for the current one.

@@ -62,9 +62,11 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.session = session
         self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
+        self.notices = NotificationBar()
+        # Connected first: other parts show notices about the new script.
+        session.editor.project_replaced.connect(self.notices.forget_script)
         self.documents = Documents(session, self)
         self.dialogs = Dialogs(session, self.actions_by_id, self)
-        self.notices = NotificationBar()
         self._unwritten: UnwrittenBar | None = None  # until a change cannot be written
         self._device_notices = AudioDeviceNotifier(session.playback.player, self.notices, self)
         self.script = ScriptPage(
@@ -286,7 +288,7 @@ class MainWindow(QMainWindow):
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.failed.connect(self._show_failure)
         self.documents.failed.connect(self.notices.show_error)
-        self.documents.noticed.connect(self.notices.show_hint)
+        self.documents.noticed.connect(partial(self.notices.show_hint, is_about_script=True))
         session.editor.unwritten_changed.connect(self._on_unwritten)
         self._on_unwritten(session.editor.project.unwritten)
         self.tasks.task_changed.connect(self.status.show_task)
@@ -363,6 +365,7 @@ class MainWindow(QMainWindow):
         lines = self.session.editor.script.lines
         if lines:
             self.script.view.go_to(lines[0].id)
+        self.script.view.setFocus()
         self._show_line()
 
     def _split_text(self, text: str) -> list[list[str]]:

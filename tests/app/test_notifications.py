@@ -147,6 +147,23 @@ def test_a_waiting_notice_can_be_withdrawn(bench: Bench, window: MainWindow) -> 
     assert notices.words == ""
 
 
+def test_notices_about_the_old_script_go_with_it(bench: Bench, window: MainWindow) -> None:
+    notices = window.notices
+    notices.show_error(DiskFull("The disk is full.", remedy="Free some space."))
+    notices.show_hint("A line is long.", offer="Speak again", is_about_script=True)
+    notices.show_hint("A model is installed.", offer="Use")
+    window.actions_by_id["file.new"].trigger()
+    bench.run(window.documents.finished())
+    assert notices.words.startswith("The disk is full.")
+    notices._close.click()
+    bench.until(lambda: notices.words == "A model is installed.")
+    notices.show_hint("3 files exported.", offer="Show folder", is_about_script=True)
+    window.actions_by_id["file.new"].trigger()
+    bench.run(window.documents.finished())
+    bench.until(lambda: notices.words == "A model is installed.")
+    assert notices._more.isHidden()
+
+
 def test_a_notice_with_three_buttons_keeps_its_text_readable(bench: Bench, window: MainWindow) -> None:
     window.resize(1100, 700)
     window.show()

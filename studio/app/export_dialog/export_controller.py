@@ -89,13 +89,14 @@ class ExportController(QObject):
                     words.append(self.tr("%n line(s) missing.", "", len(task.failures)))
                 folder = task.order.folder
                 offer, call = self.tr("Show folder"), lambda: _open_folder(folder)
-                self._notices.show_hint(join_sentences(words), offer=offer, call=call)
+                self._notices.show_hint(join_sentences(words), offer=offer, call=call, is_about_script=True)
             case ExportState.UNDECIDED:
                 words = [
                     self.tr("%n line(s) could not be spoken.", "", len(task.failures)),
                     self.tr("Nothing has been exported yet."),
                 ]
-                self._notices.show_hint(join_sentences(words), offer=self.tr("Show…"), call=self.open_details)
+                hint, offer = join_sentences(words), self.tr("Show…")
+                self._notices.show_hint(hint, offer=offer, call=self.open_details, is_about_script=True)
             case ExportState.FAILED if task.error is not None:
                 self._notices.show_error(task.error, offer=self.tr("Show…"), call=self.open_details)
 

@@ -82,6 +82,7 @@ class ExportResuming(QObject):
             offer=self.tr("Continue export") if is_open else self.tr("Open and continue"),
             call=partial(self._continue if is_open else self._open, interrupted),
             others=[(self.tr("Don't continue"), partial(self._forget, [interrupted]))],
+            is_about_script=is_open,
         )
 
     def _open(self, interrupted: InterruptedExport) -> None:

@@ -81,4 +81,4 @@ class SourceWatcher(QObject):
         for path in found[1]:
             self._offered = self.tr("{name} has changed since it was imported.").format(name=path.name)
             call = partial(self._documents.update_from, path)
-            self._notices.show_hint(self._offered, offer=self.tr("Show changes…"), call=call)
+            self._notices.show_hint(self._offered, offer=self.tr("Show changes…"), call=call, is_about_script=True)

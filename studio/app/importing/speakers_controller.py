@@ -47,7 +47,7 @@ class SpeakersController(QObject):
         found = [line for line in lines if line.slot is None and not line.character and _OPENING_MARK.search(line.text)]
         if len(found) >= _MIN_QUOTATIONS:
             words = self.tr("This text has dialogue. It can be divided into the lines of its characters.")
-            self._notices.show_hint(words, offer=self.tr("Assign speakers…"), call=self.open)
+            self._notices.show_hint(words, offer=self.tr("Assign speakers…"), call=self.open, is_about_script=True)
 
     async def _open(self) -> None:
         self.message.emit(self.tr("Finding speakers"))
@@ -55,7 +55,7 @@ class SpeakersController(QObject):
         self.message.emit("")
         self._close()
         if not attribution.quotations:
-            self._notices.show_hint(self.tr("This script has no quotations."))
+            self._notices.show_hint(self.tr("This script has no quotations."), is_about_script=True)
             return
         dialog = self.dialog = SpeakersDialog(dialogue, attribution, known, self._window)
         dialog.assigned.connect(lambda *chosen: self._session.bridge.run(self._apply(*chosen)))

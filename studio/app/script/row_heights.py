@@ -46,8 +46,14 @@ class RowHeights(QObject):
         self._idle.stop()
 
     def measure_again(self) -> None:
-        """Estimate the heights of all rows, for example after a change of width, and measure the visible rows."""
-        if self._is_active:
+        """Estimate the heights of all rows, for example after a change of width, and measure the visible rows.
+
+        A scroll bar that appears while heights change also changes the width. The rows then keep their heights until
+        they are measured: estimates could hide the scroll bar again, without end.
+        """
+        if self._is_adjusting:
+            self.add(range(self._lines.rowCount()))
+        elif self._is_active:
             self._keeping(self._view.rowAt(0), self._estimate)
             self.measure_visible()
 

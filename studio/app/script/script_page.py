@@ -204,6 +204,7 @@ class ScriptPage(QWidget):
             insertion = edits.insert_lines(self._editor.script, self._index_below(), lines)
             self._do_below(CompositeChange((insertion, *others)) if others else insertion, self.tr("Import lines"))
             self.view.go_to(lines[0].id)
+            self.view.setFocus()
             self._last_imported = lines[-1].id
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
 

@@ -48,6 +48,7 @@ from studio.app.script.table_columns import TableColumns
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
 from studio.app.theme.sizes import GRID
 from studio.app.voices.voice_items import VoiceNames
+from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Heading, Line
 from studio.project.text_places import TextRange
@@ -349,6 +350,8 @@ class ScriptView(DraggingView):
             place = QRect(QPoint(), wanted)
             place.moveCenter(room.center())
             self.start_hint.setGeometry(place)
+        elif holds_focus(self.start_hint):
+            self.setFocus()
         self.start_hint.setVisible(is_empty)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802

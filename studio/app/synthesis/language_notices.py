@@ -59,7 +59,7 @@ class LanguageNotices(QObject):
         ]
         if not offer:
             offer, call = others.pop(0)
-        self._notices.show_hint(self._words, offer=offer, call=call, others=others)
+        self._notices.show_hint(self._words, offer=offer, call=call, others=others, is_about_script=True)
         if is_download:
             self.download_offered.emit()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState
@@ -120,7 +122,8 @@ class LengthNotices(QObject):
         words = odd_length_warning(job.take)
         if words:
             line_id = job.line_id
-            self._notices.show_hint(words, offer=self.tr("Speak again"), call=lambda: self._speak(line_id))
+            call = partial(self._speak, line_id)
+            self._notices.show_hint(words, offer=self.tr("Speak again"), call=call, is_about_script=True)
 
     def _speak(self, line_id: str) -> None:
         if self._session.editor.project.has_line(line_id):
@@ -148,4 +151,4 @@ class StyleNotices(QObject):
         if self._line_ids:
             words = self.tr("%n line(s) spoken without style: {model} does not support it.", "", len(self._line_ids))
             self._line_ids.clear()
-            self._notices.show_hint(words.format(model=self._model))
+            self._notices.show_hint(words.format(model=self._model), is_about_script=True)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, 
 from studio.app.background import run_in_background
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
-from studio.app.translation import join_phrases
+from studio.app.translation import join_phrases, join_sentences
 from studio.app.widgets.controls import in_column, text_label
 from studio.audio.waveform import Waveform
 from studio.errors import RecognizerNotFound, UnrecognizedVoice
@@ -136,14 +136,10 @@ class TranscriptComparison(QWidget):
 
     def _sentence(self, transcript: Transcript, *, is_proposed: bool) -> str:
         code = transcript.error_code
-        if code == RecognizerNotFound.code:
-            return self.tr(
-                "No recogniser for this language is installed (see Models), so the transcript is not compared."
-            )
-        if code == UnrecognizedVoice.code:
-            return self.tr("The recogniser does not understand this voice, so the transcript is not compared.")
+        if code and self._compared.strip():
+            return self._why_not_compared(code)
         if code:
-            return self.tr("The transcript was not compared ({code}).").format(code=code)
+            return join_sentences((self._why_nothing_was_heard(code), self.tr("Type the words of the recording.")))
         if is_proposed:
             return self._proposal_text(is_other=bool(transcript.differences))
         if not transcript.differences:
@@ -153,6 +149,22 @@ class TranscriptComparison(QWidget):
         if num_others:
             places.append(self.tr("and %n other place(s)", "", num_others))
         return self.tr("The recording differs: {places}.").format(places=join_phrases(places))
+
+    def _why_not_compared(self, code: str) -> str:
+        if code == RecognizerNotFound.code:
+            return self.tr(
+                "No recogniser for this language is installed (see Models), so the transcript is not compared."
+            )
+        if code == UnrecognizedVoice.code:
+            return self.tr("The recogniser does not understand this voice, so the transcript is not compared.")
+        return self.tr("The transcript was not compared ({code}).").format(code=code)
+
+    def _why_nothing_was_heard(self, code: str) -> str:
+        if code == RecognizerNotFound.code:
+            return self.tr("No recogniser for this language is installed (see Models).")
+        if code == UnrecognizedVoice.code:
+            return self.tr("The recogniser does not understand this voice.")
+        return self.tr("No words were recognized ({code}).").format(code=code)
 
     def _proposal_text(self, *, is_other: bool) -> str:
         if not self._proposal:

@@ -52,6 +52,16 @@ def test_a_long_text_is_shown_in_full(bench: Bench, window: MainWindow) -> None:
     assert long >= layout.lineCount() * window.script.view.text_delegate.layouts.pitch(RowKind.SPOKEN)
 
 
+@pytest.mark.parametrize("width", [1250, 1260])
+def test_rows_fit_their_texts_beside_the_scroll_bar(bench: Bench, window: MainWindow, width: int) -> None:
+    """The scroll bar that the new rows needed made them narrower, but they kept the heights for the whole width."""
+    window.resize(width, 800)
+    add_lines(bench, *(Line(id=f"line{number}", text=LONG[: 20 + 3 * number]) for number in range(40)))
+    bench.live(0.1)
+    view = window.script.view
+    assert heights(window) == [view.text_delegate.row_layout(line).height for line in bench.lines]
+
+
 def test_a_gap_separates_paragraphs(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Short.", "Edit")
     add_lines(bench, Line(id="next", text="Short."), Line(id="first", text="Short.", begins_paragraph=True))

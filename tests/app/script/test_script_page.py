@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget, QWidget
 from window_bench import Bench, write_on
 
+from studio.app.models.first_run_panel import PanelButton, PanelPage
 from studio.app.script import delegates, manuscript_delegate
 from studio.app.script.line_model import Column, LineModel
 from studio.app.script.text_field import TextField
@@ -45,6 +46,38 @@ def test_an_empty_script_offers_a_text_and_the_sample(bench: Bench, window: Main
     bench.loop.call_soon(hint.buttons[1].click)
     bench.until(lambda: len(bench.texts) > 5)
     assert not hint.isVisible()
+
+
+def test_the_sample_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
+    """The next press of Space, meant to play, started the download that a panel above the script offered."""
+    window.activateWindow()
+    panel = bench.parts.models.panel
+    panel.show_page(PanelPage("A better voice", buttons=[PanelButton("Download 3 GB", lambda: None)]))
+    view = window.script.view
+    assert view.start_hint is not None
+    button = view.start_hint.buttons[1]
+    button.setFocus()
+    assert button.hasFocus()
+    bench.loop.call_soon(button.click)
+    bench.until(lambda: len(bench.texts) > 5)
+    assert view.hasFocus()
+
+
+def test_a_script_that_is_no_longer_empty_takes_the_focus_from_the_buttons(bench: Bench, window: MainWindow) -> None:
+    window.activateWindow()
+    view = window.script.view
+    assert view.start_hint is not None
+    view.start_hint.buttons[0].setFocus()
+    window.script.set_field("text", "The first line.", "Edit")
+    assert view.hasFocus()
+
+
+@pytest.mark.parametrize("action", ["file.new", "help.sample"])
+def test_a_new_script_takes_the_focus(bench: Bench, window: MainWindow, action: str) -> None:
+    window.activateWindow()
+    window.transport_bar.speak_button.setFocus()
+    window.actions_by_id[action].trigger()
+    bench.until(window.script.view.hasFocus)
 
 
 def test_shift_of_the_new_line_shortcut_does_not_extend_the_selection(bench: Bench, window: MainWindow) -> None:

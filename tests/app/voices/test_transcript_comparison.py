@@ -156,18 +156,38 @@ def test_another_selection_is_compared_again(
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("code", "typed", "words"),
     [
-        ("recognizer-not-found", "No recogniser for this language is installed"),
-        ("unrecognized-voice", "The recogniser does not understand this voice"),
-        ("checker-died", "The transcript was not compared (checker-died)."),
+        (
+            "recognizer-not-found",
+            TYPED,
+            "No recogniser for this language is installed (see Models), so the transcript is not compared.",
+        ),
+        (
+            "recognizer-not-found",
+            "",
+            "No recogniser for this language is installed (see Models). Type the words of the recording.",
+        ),
+        (
+            "unrecognized-voice",
+            TYPED,
+            "The recogniser does not understand this voice, so the transcript is not compared.",
+        ),
+        ("unrecognized-voice", "", "The recogniser does not understand this voice. Type the words of the recording."),
+        ("checker-died", TYPED, "The transcript was not compared (checker-died)."),
+        ("checker-died", "", "No words were recognized (checker-died). Type the words of the recording."),
     ],
 )
 def test_without_a_result_one_sentence_says_why(
-    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks, code: str, words: str
+    open_dialog: Callable[[str], ClipEditorDialog],
+    qtbot: QtBot,
+    checks: FakeChecks,
+    code: str,
+    typed: str,
+    words: str,
 ) -> None:
     checks.transcribe_with = lambda _: Transcript("", error_code=code)
-    dialog = open_dialog("")
+    dialog = open_dialog(typed)
     wait_for(qtbot, dialog, words)
     assert not comparison_of(dialog).use.isVisible()
     assert dialog._create.isEnabled(), "the voice can be created all the same"
