@@ -128,6 +128,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
         "export_dialog/form.py": "titles of presets, which are not errors",
         "dictionary/word_model.py": "tool tip of a row; the page shows the error below the table",
         "error_text.py": "defines the texts",
+        "inspection_dialog.py": "why a manifest is unreadable, which is a result of the inspection",
         "models/model_text.py": "why a download waits; it continues without the user",
         "script/line_model.py": "tool tip of a line; the error was shown as a notice before",
         "playback/audio_player.py": "a missing device is shown as a hint, and playback continues",

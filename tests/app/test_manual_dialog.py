@@ -21,7 +21,8 @@ from studio.manual import TOPICS, Topic, read_topics
 KEYS = (
     {key.replace("Return", "Enter") for spec in SPECS for key in spec.keys}
     | {f"Ctrl+{number}" for number in range(1, 10)}
-    | {"Enter"}
+    | {str(digit) for digit in range(10)}
+    | {"Enter", "Shift+F8"}  # the latter and digits in the list of quotations
 )
 
 

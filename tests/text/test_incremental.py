@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
@@ -96,6 +96,18 @@ def _spoken(items: list[Sentence | Pause]) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(bits=st.lists(st.sampled_from(_BITS), min_size=1, max_size=7), cuts=st.lists(st.integers(1, 400), max_size=8))
+@example(
+    bits=[
+        "Mr. Smith paid $12.50 for it.",
+        '<a href="https://example.com/a.html?b=c" title="A. B. C">the link</a>',
+        "Tom &amp; Jerry",
+        "It was late.",
+        "the quiet harbour",
+        '<a href="https://example.com/a.html?b=c" title="A. B. C">the link</a>',
+        "Mr. Smith paid $12.50 for it.",
+    ],
+    cuts=[],
+)
 def test_text_in_pieces_is_spoken_as_the_same_text_at_once(bits: list[str], cuts: list[int]) -> None:
     text = "Once upon a time. " + " ".join(bits)
     places = [0, *sorted({cut for cut in cuts if cut < len(text)}), len(text)]

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QPalette
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.voice_colors import voice_color
 from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.app.widgets.painting_guard import paints_safely
 from studio.project.attribution.attribution import AttributedQuotation, Attribution
 
 SPEAKER, TEXT, REASON = range(3)
@@ -25,6 +26,7 @@ _REASONS = {
 _Index = QModelIndex | QPersistentModelIndex
 
 
+@paints_safely
 class QuotationModel(QAbstractTableModel):
     """One row for each quotation: its speaker, text and the reason. Doubtful speakers have a question mark."""
 
