@@ -93,6 +93,7 @@ class DeferredParts(QObject):
         window.status.models_clicked.connect(self.models.open_page)
         window.status.serving_clicked.connect(window.dialogs.open_serving)
         session.parts.serving.changed.connect(lambda: window.status.show_serving(session.parts.serving.url))
+        window.status.show_serving(session.parts.serving.url)  # it may have started with the program
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status, actions["view.live"]))
         self.models.model_chosen.connect(window.use_model)
         self.language_notices.model_chosen.connect(window.use_model)

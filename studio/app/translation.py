@@ -20,7 +20,10 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
     return text
 
 
-# Texts of Qt's own widgets, translated here because Qt's translation is unclear or uses other terms.
+# Texts of Qt's own widgets, translated here because Qt's translation is missing, unclear or uses other terms.
+QT_TRANSLATE_NOOP("QFileDialog", "&Look in:")
+QT_TRANSLATE_NOOP("QFileDialog", "Files of &type:")
+QT_TRANSLATE_NOOP("QFileSystemModel", "Size")
 QT_TRANSLATE_NOOP("QKeySequenceEdit", "Press shortcut")
 QT_TRANSLATE_NOOP("QLineEdit", "&Undo")
 QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")

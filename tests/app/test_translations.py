@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
 from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.models.model_text import progress_text
@@ -57,6 +58,16 @@ def test_phrases_are_joined_with_the_comma_of_the_language(qapp: Any, chinese: N
     assert progress_text(progress) == "2.00 MB/秒，还需 30 秒"
     use_language(qapp, QLocale("en_US"))
     assert progress_text(progress) == "2.00 MB/s, 30 s left"
+
+
+def test_the_file_dialog_of_qt_is_translated(qapp: Any, chinese: None) -> None:
+    dialog = QFileDialog()
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    dialog.show()
+    shown = [*dialog.findChildren(QLabel), *dialog.findChildren(QPushButton)]
+    assert [each.text() for each in shown if each.text().isascii() and each.text()] == []
+    assert {"查找范围(&L)：", "文件类型(&T)："} < {each.text() for each in shown}
+    dialog.close()
 
 
 def test_an_error_is_translated(qapp: Any, chinese: None) -> None:
