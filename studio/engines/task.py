@@ -1,4 +1,4 @@
-"""Messages between the manager and the process that tries a candidate. No torch: both processes import this."""
+"""Messages between the manager and the process that tries a candidate. Does not import torch, because both processes import it."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class SentenceOpener:
         return feed
 
     def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: KnownTokens) -> FixedTokens:
-        """Return the tokens of a sentence that was spoken before. They ended without a limit."""
+        """Return the tokens of a sentence that was spoken before, to which no limit applies."""
         sampler = RepetitionAwareSampler(self._stages.speech_lm.sampling, self._request.seed)
         generated = list(known.speech_tokens)
         return FixedTokens(generated, Generation(item.spoken, tokens, sampler, None, generated, UNLIMITED))

@@ -59,7 +59,7 @@ _FIELDS = {
 
 
 class UpdateDialog(QDialog):
-    """Lists all lines but the unchanged ones. ``deletes`` is whether removed lines are deleted."""
+    """Lists all lines but the unchanged ones. If ``deletes`` is true, removed lines are deleted."""
 
     def __init__(self, name: str, update: ScriptUpdate, parent: QWidget | None = None) -> None:
         super().__init__(parent)

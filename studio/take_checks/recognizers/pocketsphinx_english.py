@@ -74,7 +74,7 @@ _USUAL_SPREAD = 2.0
 _WORST_USUAL = -7.0
 # Logarithmic likelihood ratio at which a difference is as probable as a false alarm, and the width of the transition.
 _RATIO_MIDDLE, _RATIO_WIDTH = 35.0, 7.0
-# The same for words that are only repeated. Of 61 good takes of the bundled voices, the first pass aligns no word twice;
+# The same two values for words that are only repeated. Of 61 good takes of the bundled voices, the first pass aligns no word twice;
 # of 30 with a repeated word 29, with a ratio of 24 to 76 for "the" and of 67 or more for longer words.
 _REPEATED_MIDDLE, _REPEATED_WIDTH = 11.0, 3.0
 # In voices that the acoustic model fits less well, it also hears correct words as two shorter ones: the first number is
