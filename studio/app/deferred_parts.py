@@ -92,8 +92,9 @@ class DeferredParts(QObject):
         window.status.tuning_clicked.connect(self.engines.open_page)
         window.status.models_clicked.connect(self.models.open_page)
         window.status.serving_clicked.connect(window.dialogs.open_serving)
-        session.parts.serving.changed.connect(lambda: window.status.show_serving(session.parts.serving.url))
-        window.status.show_serving(session.parts.serving.url)  # it may have started with the program
+        self._status, self._serving = window.status, session.parts.serving
+        self._serving.changed.connect(self._show_serving)
+        self._show_serving()  # it may have started with the program
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status, actions["view.live"]))
         self.models.model_chosen.connect(window.use_model)
         self.language_notices.model_chosen.connect(window.use_model)
@@ -143,6 +144,9 @@ class DeferredParts(QObject):
         window.documents.cast_wanted.connect(self.casting.offer)
         self.recordings.failed.connect(notices.show_error)
         self.pronunciation.failed.connect(notices.show_error)
+
+    def _show_serving(self) -> None:
+        self._status.show_serving(self._serving.url)
 
     def _show_characters(self, has_any: bool) -> None:
         """Show the tab of the characters, or hide it, and then the bar without a choice, too."""
