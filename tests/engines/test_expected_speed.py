@@ -24,10 +24,10 @@ def test_the_fastest_precision_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expected_speed, "_block_seconds", lambda precision: seconds[precision])
     monkeypatch.setattr(expected_speed, "_read_bytes_per_second", lambda: 38e9)
     with_int8 = expected_speed.estimate_seconds()
-    assert with_int8 == pytest.approx(220 * 0.005 / 0.75 + 0.09 * 220 * 0.02 + 0.25 / 0.65)
+    assert with_int8 == pytest.approx(220 * 0.005 / 0.55 + 0.09 * 220 * 0.02 + 0.25 / 0.65)
     monkeypatch.setattr(expected_speed, "multiplies_in", lambda precision: precision is Precision.BFLOAT16)
     with_bfloat16 = expected_speed.estimate_seconds()
-    assert with_bfloat16 - with_int8 == pytest.approx(220 * 0.005 / 0.75)
+    assert with_bfloat16 - with_int8 == pytest.approx(220 * 0.005 / 0.55)
 
 
 def test_a_measurement_takes_the_shortest_run(monkeypatch: pytest.MonkeyPatch) -> None:
