@@ -131,14 +131,17 @@ def _is_adjective(match: regex.Match[str]) -> bool:
     """Return whether an amount belongs to a noun: a $5 bill, an 8 kg dog, the 100 m sprint."""
     before, after = match.string[: match.start()], match.string[match.end() :]
     has_article = _ARTICLE.search(before) is not None
-    return (has_article and _NOUN.match(after) is not None) or _RACE.match(after) is not None
+    return (has_article and _NOUN.match(after) is not None) or _QUALIFIED.match(after) is not None
 
 
 _ARTICLE = regex.compile(r"(?i)\b(?:an?|another|every|each) \Z")
 _NOUN = regex.compile(
     r"[ -](?!(?:in|of|on|to|for|from|by|per|and|or|at|with|each|is|was|more|less|long|wide|high|tall|deep)\b)\p{Ll}"
 )
-_RACE = regex.compile(r" (?:sprint|dash|relay|hurdles|freestyle|backstroke|breaststroke|butterfly)\b")
+# Nouns that follow an amount directly, with or without an article.
+_QUALIFIED = regex.compile(
+    r" (?:sprint|dash|relay|hurdles|freestyle|backstroke|breaststroke|butterfly|(?:bill|banknote|coin|deal|prize)s?)\b"
+)
 
 
 def _decimal(number: str) -> str:
