@@ -1035,7 +1035,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Comparing {shown} of {count} takes of this line</source>
-        <translation>正在比较此行的 {shown} 条音频（共 {count} 个）</translation>
+        <translation>正在比较此行的 {shown} 条音频（共 {count} 条）</translation>
     </message>
     <message>
         <source>Loudness matched (loudest take {difference})</source>
@@ -1323,7 +1323,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Reads texts aloud in any voice, on your own computer.</source>
-        <translation>在您自己的电脑上，用任意音色台词文本。</translation>
+        <translation>在您自己的电脑上，用任意音色朗读文本。</translation>
     </message>
     <message>
         <source>Licence: {licence}. Models and libraries have their own licences.</source>
@@ -1781,8 +1781,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>引擎</translation>
     </message>
     <message>
-        <source>Engines found by the search are used only if their output matches float32 closely enough, on this computer and with this model; the fastest one that passes is used. The precision in which a model is loaded may be in use before this comparison.</source>
-        <translation>搜索到的引擎只有在本机、对此模型的输出与 float32 足够接近时才会使用；通过比对的引擎中最快的会被采用。模型加载时的精度可能在比对之前就已使用。</translation>
+        <source>A faster engine is used only if its output matches float32 closely enough on this computer and with this model. The fastest one that passes is used. Until then, the model runs in the precision in which it was loaded.</source>
+        <translation>只有在本机用此模型比对、输出足够接近 float32 的引擎才会启用，并选用其中最快的一个。在此之前，模型以加载时的精度运行。</translation>
     </message>
     <message>
         <source>Find faster engines</source>
@@ -2312,7 +2312,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The alias of “{written}” cannot be read aloud.</source>
-        <translation>“{written}”的替换文本无法生成。</translation>
+        <translation>“{written}”的替换文本无法朗读。</translation>
     </message>
     <message>
         <source>The clip is empty.</source>
@@ -4600,7 +4600,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The audio of this take is not in the project.</source>
-        <translation>脚本中没有这条音频的音频。</translation>
+        <translation>脚本中找不到这条音频的数据。</translation>
     </message>
     <message>
         <source>The damaged file is kept as {path}.</source>
@@ -4632,7 +4632,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>the audio of a take is incomplete</source>
-        <translation>有音频的音频不完整</translation>
+        <translation>有一条音频的数据不完整</translation>
     </message>
     <message>
         <source>unexpected index {name}</source>
@@ -5192,7 +5192,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>A take or its audio is not in the project.</source>
-        <translation>脚本中没有该条音频或其音频。</translation>
+        <translation>脚本中找不到这条音频或其数据。</translation>
     </message>
     <message>
         <source>A voice with that name exists already.</source>
@@ -6808,7 +6808,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The corrections cannot be read ({file}): {reason}.</source>
-        <translation>无法读取更正（{file}）：{reason}。</translation>
+        <translation>无法读取更正文件（{file}）：{reason}。</translation>
     </message>
     <message>
         <source>Write the output of `timbre characters BOOK --json` to a file, and change the speakers.</source>
@@ -7488,7 +7488,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{over} of {count} takes are longer than their slots.</source>
-        <translation>{count} 条音频中有 {over} 个超出时段。</translation>
+        <translation>{count} 条音频中有 {over} 条超出时段。</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) have not been spoken.</source>
@@ -7577,8 +7577,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>仍超出 {seconds:.2f} 秒</translation>
     </message>
     <message>
-        <source>{seconds:.2f} s too long, of which the silence after it takes {spare:.2f} s</source>
-        <translation>超出 {seconds:.2f} 秒，其中 {spare:.2f} 秒可占用其后的静音</translation>
+        <source>{seconds:.2f} s too long; the silence after the slot has room for {spare:.2f} s</source>
+        <translation>超出 {seconds:.2f} 秒，其后的静音可容纳 {spare:.2f} 秒</translation>
     </message>
     <message>
         <source>uses {seconds:.2f} s of the silence after it</source>
@@ -7652,11 +7652,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak stage directions and notes</source>
-        <translation>生成舞台提示和注释</translation>
+        <translation>朗读舞台提示和注释</translation>
     </message>
     <message>
         <source>Speak sounds and songs</source>
-        <translation>生成音效和歌曲</translation>
+        <translation>朗读音效和歌曲标注</translation>
     </message>
     <message>
         <source>Import</source>
@@ -7838,6 +7838,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>voice {name}</source>
         <translation>音色 {name}</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>种子 {seed}</translation>
     </message>
     <message>
         <source>consent: {consent}</source>
@@ -9872,7 +9876,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <message numerus="yes">
         <source>%n other automatic take(s) removed.</source>
         <translation>
-            <numerusform>已删除另外 %n 个自动重新生成的音频。</numerusform>
+            <numerusform>已删除另外 %n 条自动重新生成的音频。</numerusform>
         </translation>
     </message>
     <message>
@@ -11193,7 +11197,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>整段朗读</translation>
     </message>
     <message>
-        <source>The character also reads the narration of a paragraph in which nobody else speaks</source>
+        <source>The character also reads the narration of the paragraph, unless someone else speaks in it</source>
         <translation>段落中只有一人说话时，叙述部分也由该角色朗读</translation>
     </message>
     <message>
@@ -11486,7 +11490,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Select two takes to join the start of one to the end of the other</source>
-        <translation>选中两条音频，将其中一个的开头与另一个的结尾拼接</translation>
+        <translation>选中两条音频，将其中一条的开头与另一条的结尾拼接</translation>
     </message>
     <message>
         <source>Restore removed take</source>

@@ -104,7 +104,10 @@ class InspectionDialog(QDialog):
             yield self.tr("Edits"), ", ".join(map(str, edits))
         known = [each for each in lines if isinstance(each, dict)] if isinstance(lines, list) else []
         for line in known[:_MAX_LINES]:
-            facts = [self.tr("voice {name}").format(name=line.get("voice")), f"seed {line.get('seed')}"]
+            facts = [
+                self.tr("voice {name}").format(name=line.get("voice")),
+                self.tr("seed {seed}").format(seed=line.get("seed")),
+            ]
             facts += [self.tr("consent: {consent}").format(consent=line["consent"])] if "consent" in line else []
             yield self.tr("Line"), ", ".join(facts)
         if len(known) > _MAX_LINES:

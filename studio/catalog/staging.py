@@ -175,8 +175,8 @@ class PartialFile:
     def use_origin(self, host: str, *, is_verified: bool) -> None:
         """Continue with bytes from ``host``.
 
-        Servers name versions differently. Bytes from the previous server are kept if the content is verified by its SHA-256,
-        which finds wrong ones.
+        Servers name versions differently. Bytes from the previous server are kept if the content is verified by its
+        SHA-256.
         """
         if self._origin != host and is_verified:
             self.etag = ""

@@ -1,7 +1,8 @@
 """The speed that a model of full size will have on this processor, from a measurement of three seconds.
 
-Products by weights take half of the time of Fun-CosyVoice3's flow in a line of a few seconds, and reading the weights most of the time
-of its language model. Both are measured on layers of its size, in the precision that the program would choose.
+In a line of a few seconds, products by weights take about half of the time of Fun-CosyVoice3's flow, and reading the
+weights takes most of the time of its language model. Both are measured on layers of its size, in the precision that the
+program would choose.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Messages between the manager and the process that tries a candidate. Does not import torch, because both processes import it."""
+"""Messages between the manager and the process that tries a candidate.
+
+Does not import torch, because both processes import it.
+"""
 
 from __future__ import annotations
 

@@ -81,9 +81,8 @@ class FittingSource:
         self._lines = lines
         self._options = options
         self.retaken: dict[int, ExportItem] = {}
-        self._fitted: dict[
-            str, tuple[ExportItem, float | None]
-        ] = {}  # what was spoken for a line, and its speed, by key
+        # What was spoken for each line, and its speed, by key.
+        self._fitted: dict[str, tuple[ExportItem, float | None]] = {}
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return any(self._source.needs_speaking(each) for each in self._required_items(item))

@@ -119,7 +119,8 @@ def fix_file(
     """Master a file to ``standard``; move the original to the folder ``originals`` beside it, and return its path
     there.
 
-    Tags and format are kept; MP3 is written at 192 kbit/s. With ``signing``, a signed file is signed again. Raise ``UnusableSetting`` for other formats, the errors of
+    Tags and format are kept; MP3 is written at 192 kbit/s. With ``signing``, a signed file is signed again.
+    Raise ``UnusableSetting`` for other formats, the errors of
     ``check_file``, ``DiskFull`` and ``CannotWrite``.
     """
     if not can_fix(path):

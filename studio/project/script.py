@@ -76,12 +76,14 @@ class Script:
 
     @cached_property
     def speech_slots(self) -> tuple[Slot, ...]:
-        """The times in the video at which somebody speaks, in order and without overlaps.
+        """The times of speech in the video, in order and without overlaps.
 
         If notes follow the last speech, an empty slot marks the end of the last note: the video lasts at least until then.
         """
         timed = [(line.slot, line.is_spoken) for line in self.lines if line.slot is not None]
-        end = max((slot.end_seconds for slot, _ in timed), default=0.0)
+        if not timed:
+            return ()
+        end = max(slot.end_seconds for slot, _ in timed)
         return merge_slots([slot for slot, is_spoken in timed if is_spoken] + [Slot(end, end)])
 
     def with_lines(self, lines: Iterable[Line]) -> Script:

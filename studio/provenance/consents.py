@@ -19,14 +19,17 @@ _log = logging.getLogger(__name__)
 
 
 def with_consents(statement: Statement) -> Statement:
-    """Return ``statement`` with the consent to the voice of each line, unless it is stated already."""
+    """Return ``statement`` with the consent to the voice of each line, unless it is stated already.
+
+    If the voices cannot be read, nothing is stated.
+    """
     if all(line.consent for line in statement.lines):
         return statement
     try:
         voices = {voice.sha256 or hash_file(voice.clip): voice for voice in VoiceLibrary().voices()}
     except StudioError as error:
         _log.warning("consents are not stated: %s", error)
-        voices = {}
+        return statement
     is_named = Settings()[NAMES_CONSENT]
 
     def stated(line: SpokenLine) -> SpokenLine:

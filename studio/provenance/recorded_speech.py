@@ -39,8 +39,6 @@ _REPEATED = frozenset(
         "quality",
     }
 )
-
-
 _MAX_GAIN_DB = 100.0
 _LOSSLESS = ("WAV", "FLAC")
 

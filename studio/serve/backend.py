@@ -35,7 +35,7 @@ from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
 # Delays before a request starts again after its worker has ended.
 _RETRY_SECONDS = (0.0, 0.0)
-# Time in which the forecast follows the first chunk. Without measured times, there is none.
+# How long the response waits for a forecast after the first chunk. Without measured times, none comes.
 _FORECAST_SECONDS = 0.2
 _MAX_BACKLOG_BYTES = 8 << 20
 # A sentence whose text and audio pause for this long gives up its slot if another client waits.

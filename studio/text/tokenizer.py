@@ -320,7 +320,7 @@ class LanguageTags:
         self._typed = ""
 
     def before(self, spoken: str) -> str:
-        """Return the tag that the sentence ``spoken`` needs, or "" if it has its own, or there is none."""
+        """Return the tag to put before the sentence ``spoken``, or "" if it begins with one or its language has none."""
         spoken = spoken.lstrip()
         typed = [(spoken.rfind(tag), tag) for tag in self._known if tag in spoken]
         needed = "" if spoken.startswith(self._known or "\0") else self._typed or f"<|{detect_language(spoken).value}|>"

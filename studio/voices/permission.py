@@ -11,7 +11,7 @@ from studio.voices.voice import Voice
 
 
 def require_permission(voice: Voice, *, today: date | None = None) -> None:
-    """Raise ``ConsentExpired``, or ``ConsentMissing`` if the settings require the consent. Bundled voices are free."""
+    """Raise ``ConsentExpired``, or ``ConsentMissing`` if the settings require the consent. Bundled voices need none."""
     if voice.is_built_in:
         return
     if voice.consent.until and voice.consent.until < (today or date.today()).isoformat():

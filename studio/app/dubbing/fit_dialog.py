@@ -223,7 +223,7 @@ class FitDialog(QDialog):
         if fit.still_overruns:
             words = self.tr("{seconds:.2f} s too long")
             if fit.spare_seconds:
-                words = self.tr("{seconds:.2f} s too long, of which the silence after it takes {spare:.2f} s")
+                words = self.tr("{seconds:.2f} s too long; the silence after the slot has room for {spare:.2f} s")
             over = words.format(seconds=fit.remaining_seconds, spare=fit.spare_seconds)
             return f"{stretch} · {over}" if stretch else over
         if fit.remaining_seconds > TOLERANCE_SECONDS:

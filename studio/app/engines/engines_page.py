@@ -47,9 +47,9 @@ class EnginesPage(QDialog):
         self._subject = text_label("", "title")
         self._intro = text_label(
             self.tr(
-                "Engines found by the search are used only if their output matches float32 closely enough, on this "
-                "computer and with this model; the fastest one that passes is used. The precision in which a model is "
-                "loaded may be in use before this comparison."
+                "A faster engine is used only if its output matches float32 closely enough on this computer and with "
+                "this model. The fastest one that passes is used. Until then, the model runs in the precision in which it "
+                "was loaded."
             ),
             "quiet",
         )

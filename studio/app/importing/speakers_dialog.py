@@ -83,7 +83,7 @@ class SpeakersDialog(QDialog):
         self.name.setAccessibleName(self.tr("Name of another speaker"))
         self.whole_paragraphs = QCheckBox(self.tr("Whole paragraphs"))
         self.whole_paragraphs.setToolTip(
-            self.tr("The character also reads the narration of a paragraph in which nobody else speaks")
+            self.tr("The character also reads the narration of the paragraph, unless someone else speaks in it")
         )
         self.next_button = QPushButton(self.tr("Next doubtful (F8)"))
         self.next_button.setAutoDefault(False)

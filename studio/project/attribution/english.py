@@ -46,7 +46,7 @@ _TITLES = {
     "private": None, "commander": None, "marshal": None, "governor": None, "bishop": None, "deacon": None,
 }  # fmt: skip
 _FULL_TITLES = {"dr": "doctor", "mister": "mr"}
-# Nouns for people, by gender. Those in _GENERIC often stand for somebody who also has a name.
+# Nouns for people, by gender. Those in _GENERIC often refer to a character who also has a name.
 _NOUNS = {
     Gender.MALE: "man gentleman boy fellow lad father son husband brother uncle grandfather nephew king prince duke"
     " lord butler parson priest vicar monk waiter footman papa dad squire knight miller gaoler host chap",
@@ -355,7 +355,7 @@ def _beat(sentence: str) -> Cue | None:
 
 
 def _through_noun(words: list[str]) -> str:
-    """Return the words through the first noun for a person or run of capitalised words, or an empty text without one."""
+    """Return the words up to and including the first noun for a person, or the first name; empty if there is neither."""
     for number, word in enumerate(words[1:], 1):
         plain = _plain(word)
         if plain in _GENDER_OF_NOUN or plain in _PROFESSIONS or plain in _TITLES or plain == "other":

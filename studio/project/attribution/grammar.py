@@ -25,13 +25,13 @@ class Gender(Enum):
 
 
 class ReferenceKind(Enum):
-    """Kind of words that refer to a person."""
+    """How a person is referred to."""
 
     NAME = "name"  # Martha, Mr Gill
     ROLE = "role"  # the miller
     GENERIC = "generic"  # the old man, who often has a name elsewhere
     PRONOUN = "pronoun"  # he
-    NOBODY = "nobody"  # someone, who is never identified
+    NOBODY = "nobody"  # someone: a person who is never identified
 
 
 @dataclass(frozen=True, slots=True)
