@@ -49,7 +49,7 @@ _KEY_WORDS = (
     " timecode version type 编号 序号 时长 时间 日期 状态 场景 序列 键 字数"
 )
 _KEYS = frozenset(_KEY_WORDS.split(" "))
-_IDS = frozenset({"id", "ids", "key", "guid", "uuid", "uid", "编号", "键"})
+_IDS = frozenset({"id", "ids", "key", "keys", "guid", "uuid", "uid", "编号", "键"})
 # A column called "name" contains characters if another column contains files, else it contains files.
 _AMBIGUOUS = ("name", "名称", "名字")
 _NOT_IN_NAMES = regex.compile(r"[\s_\-()\[\].:：]+")

@@ -194,3 +194,10 @@ def test_the_first_row_can_be_declared_titles_or_not() -> None:
     file = ScriptFile("a.csv", ScriptKind.TABLE, tables={"a": table})
     options = ImportOptions(mapping={Field.TEXT: 0}, has_names=True)
     assert [line.text for line in file.script(options).lines] == ["Thank you."]
+
+
+@pytest.mark.parametrize("title", ["keys", "Key", "String ID", "编号"])
+def test_the_keys_of_game_engines_identify_lines(title: str) -> None:
+    table = read_csv(f"{title},en,de\nhello_1,Who is there?,Wer ist da?\nbye_1,Good night.,Gute Nacht.", "a.csv")
+    lines = lines_of_table(table, choose_mapping(table), "a.csv").lines
+    assert [line.origin and line.origin.key for line in lines] == ["hello_1", "bye_1"]
