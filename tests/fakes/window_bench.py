@@ -95,7 +95,10 @@ class Bench:
         return self.manager.parts
 
     def show_window(self) -> MainWindow:
-        """Show the window as at its first paint."""
+        """Show the window as at its first paint. An earlier window of this bench is closed."""
+        if self.window is not None:
+            self.window.release()  # its timers would fire after the end of the test
+            self._delete_window()
         self.manager = WindowManager(self.session, LogHandler())
         self.manager.window.show()
         return self.manager.window
@@ -197,16 +200,19 @@ class Bench:
             self.window.hide()
             self.live(0.01)
         self.run(self.session.close(keeps_draft=False))
-        if self.window is not None:
-            self.window._may_close = True
-            self.window.close()
-            self.window.deleteLater()
-        self.live(0.01)
+        self._delete_window()
         asyncio._set_running_loop(None)
         end_background_threads()
         self.loop.close()
         asyncio.set_event_loop(None)
         gc.collect(1)  # what this test has created, since collection is disabled while a test runs
+
+    def _delete_window(self) -> None:
+        if self.window is not None:
+            self.window._may_close = True
+            self.window.close()
+            self.window.deleteLater()
+        self.live(0.01)
 
 
 def clip_of_noise(path: Path, seconds: float = 4.0) -> Path:

@@ -39,9 +39,37 @@ def test_all_checks_run_and_the_first_failure_decides(monkeypatch: pytest.Monkey
     use_cores(monkeypatch, 1)
     status, commands = statuses({"mypy": 2, "pytest": 1}, [])
     assert status == 2
-    assert commands == ["ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest"]
+    again = "pytest --last-failed --last-failed-no-failures=none --exitfirst"
+    assert commands == ["ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest", again]
     assert statuses({}, [])[0] == 0
     assert statuses({"pytest": 5}, [])[0] == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("test", "status"),
+    [
+        ("assert False", 1),
+        (
+            "path = Path(__file__).with_name('tried')\n    was_tried = path.exists()\n    path.touch()\n    assert was_tried",
+            0,
+        ),
+    ],
+    ids=["always", "once"],
+)
+def test_tests_that_failed_run_again(tmp_path: Path, test: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_cores(monkeypatch, 1)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "test_one.py").write_text(f"from pathlib import Path\n\ndef test_one():\n    {test}\n")
+    notes = QuietProgress()
+
+    def run_pytest(command: list[str], folder: Path) -> int:
+        if Path(command[0]).stem != "pytest":
+            return 0
+        return subprocess.run([sys.executable, "-m", *("pytest", *command[1:])], cwd=folder, check=False).returncode
+
+    assert run_checks(Environment(Path("e")), tmp_path, [], notes, run_pytest) == status
+    assert ("passed at the second attempt  tests" in notes.told[-1]) is (status == 0)
 
 
 def use_cores(monkeypatch: pytest.MonkeyPatch, num_cores: int) -> None:

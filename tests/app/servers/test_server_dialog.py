@@ -66,9 +66,8 @@ def connect(bench: Bench, window: MainWindow, service: RunningService, tmp_path:
     dialog.address.setText(service.url)
     dialog.token.setText((tmp_path / "their-token").read_text())
     bench.loop.call_soon(dialog.use.click)
-    bench.until(
-        lambda: bench.session.bridge.engine.state is EngineState.READY and bench.session.model_selection.server()
-    )
+    bridge = bench.session.bridge
+    bench.until(lambda: bridge.engine.state is EngineState.READY and bridge.engine.server)
 
 
 def speak(bench: Bench, window: MainWindow, text: str) -> None:
