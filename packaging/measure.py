@@ -3,7 +3,8 @@
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help
 
-NAME is ``attribution``, ``cluster``, ``qualities``, ``serving`` or ``take-checks``. ``gpu_check.py`` measures the engines on a GPU.
+NAME is ``attribution``, ``cluster``, ``qualities``, ``requests-at-once``, ``serving`` or ``take-checks``. ``gpu_check.py``
+measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ MEASUREMENTS = {
     "attribution": "measurements.attribution",
     "cluster": "measurements.cluster",
     "qualities": "measurements.qualities",
+    "requests-at-once": "measurements.requests_at_once",
     "serving": "measurements.serving",
     "take-checks": "measurements.take_checks",
 }
