@@ -126,7 +126,7 @@ def add_reading_options(group: argparse._ActionsContainer, *, split_default: str
         type=_column,
         metavar="FIELD=NAME",
         help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out; "
-        "sheet=NAME chooses the sheet of a workbook (default: the one with most rows)",
+        "sheet=NAME chooses a sheet of a workbook, and may be repeated (default: the one with most rows)",
     )
     group.add_argument(
         "--encoding",
@@ -137,7 +137,7 @@ def add_reading_options(group: argparse._ActionsContainer, *, split_default: str
     group.add_argument(
         "--sound-cues",
         choices=("skip", "speak"),
-        help=f"whether sounds and songs of subtitles, such as [door slams], are spoken (default {cues_default})",
+        help=f"whether sounds and songs of subtitles, such as [door slams], and stage directions are spoken (default {cues_default})",
     )
 
 

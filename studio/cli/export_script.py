@@ -105,27 +105,26 @@ def _import(arguments: argparse.Namespace, library: VoiceLibrary) -> ImportedScr
 
 def import_options(arguments: argparse.Namespace, file: ScriptFile, options: ImportOptions) -> ImportOptions:
     """Return ``options`` with those of the command line. Raise ``UnusableSetting``."""
-    wanted = next((name for field, name in reversed(arguments.column) if field is None), None)
-    if wanted is not None and wanted not in file.tables:
+    wanted = tuple(name for field, name in arguments.column if field is None)
+    unknown = next((name for name in wanted if name not in file.tables), None)
+    if unknown is not None:
         raise UnusableSetting(
             "{file} has no sheet “{sheet}”.",
             remedy="Choose one of {known}.",
             file=file.name,
-            sheet=wanted,
+            sheet=unknown,
             known=list(file.tables) or "",
         )
     options = replace(
         options,
         breaks=arguments.split or options.breaks,
         speaks_notes=arguments.sound_cues == "speak" if arguments.sound_cues else options.speaks_notes,
-        sheet=wanted or options.sheet,
+        sheets=wanted or options.sheets,
     )
     columns = [(field, name) for field, name in arguments.column if field is not None]
-    sheet = file.sheet(options)
-    if columns and sheet is not None:
-        options = replace(
-            options, mapping=_mapping(file.tables[sheet].named(options.has_names), columns, options.mapping)
-        )
+    table = file.table(options)
+    if columns and table is not None:
+        options = replace(options, mapping=_mapping(table, columns, options.mapping))
     return options
 
 

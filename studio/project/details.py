@@ -25,7 +25,7 @@ class ImportSource:
     Attributes:
         path: The absolute path of the file.
         digest: The hash of its content at the last import or update.
-        sheet: The name of the sheet, or None for a file without sheets.
+        sheets: The names of the sheets, empty for a file without sheets.
         columns: The names of the columns of a table, by field.
         has_names: Whether the first row of the table contains titles, or None for other files.
         breaks: Where text was split.
@@ -40,7 +40,7 @@ class ImportSource:
     id: str
     path: str
     digest: str = ""
-    sheet: str | None = None
+    sheets: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     has_names: bool | None = None
     breaks: str = ""

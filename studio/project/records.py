@@ -262,16 +262,17 @@ def project_details_from(row: Row, replaced: list[str]) -> ProjectDetails:
 
 
 def _source_from(fields: Fields) -> ImportSource:
+    sheet = fields.optional_text("sheet")  # of earlier versions, which spoke the stage directions of tables
     return ImportSource(
         id=fields.text("id"),
         path=fields.text("path"),
         digest=fields.text("digest"),
-        sheet=fields.optional_text("sheet"),
+        sheets=(sheet,) if sheet else fields.text_list("sheets"),
         columns=fields.texts("columns"),
         has_names=fields.optional_truth("has_names"),
         breaks=fields.text("breaks"),
         finds_speakers=fields.optional_truth("finds_speakers"),
-        speaks_notes=fields.truth("speaks_notes", default=False),
+        speaks_notes=bool(sheet) or fields.truth("speaks_notes", default=False),
         left_out=fields.text_list("left_out"),
         chapter_level=fields.whole("chapter_level", 0, _MAX_NUMBER, None),
         encoding=fields.optional_text("encoding"),

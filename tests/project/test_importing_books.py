@@ -208,13 +208,22 @@ def test_dialogue_stays_in_its_paragraph() -> None:
 
 # Dialogue.
 
-TAGS = frozenset({"breath", "laughter", "pause"})
+
+def test_stage_directions_in_a_dialogue_are_not_spoken() -> None:
+    text = "MIRA: (sighs) I know. (laughs) Come.\nTom: Gone?\nMIRA: (beat)\nMIRA: Yes."
+    assert [(block.character, block.text, block.is_spoken) for block in dialogue_blocks(text)] == [
+        ("MIRA", "(sighs)", False),
+        ("MIRA", "I know. [laughter] Come.", True),
+        ("Tom", "Gone?", True),
+        ("MIRA", "(beat)", False),
+        ("MIRA", "Yes.", True),
+    ]
 
 
 def test_names_in_brackets_or_before_a_colon_are_speakers() -> None:
     text = "[Mira] Where is he?\n[Old Tom]: Gone.\nMira: Gone?\n小梅：走了。\nThe door closed.\n[breath] Nobody spoke.\n[pause 0.5] Then rain."
-    assert is_dialogue(text, TAGS)
-    assert [(block.character, block.text) for block in dialogue_blocks(text, TAGS)] == [
+    assert is_dialogue(text)
+    assert [(block.character, block.text) for block in dialogue_blocks(text)] == [
         ("Mira", "Where is he?"),
         ("Old Tom", "Gone."),
         ("Mira", "Gone?"),
@@ -235,7 +244,7 @@ def test_names_in_brackets_or_before_a_colon_are_speakers() -> None:
     ],
 )
 def test_ordinary_text_is_not_dialogue(text: str) -> None:
-    assert not is_dialogue(text, TAGS)
+    assert not is_dialogue(text)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -25,6 +26,7 @@ from studio.project.dictionary import (
 from studio.project.fields import Fields
 from studio.project.lines import Heading, Line, LineOrigin, LineStyle, Slot
 from studio.project.project import Project
+from studio.project.records import project_details_from
 from studio.project.takes import Take
 from studio.take_checks.policy import CheckMode, ProjectCheckPolicy
 from studio.take_checks.requests import Strictness
@@ -52,7 +54,7 @@ DETAILS = full(
                 id="file",
                 path="/scripts/lines.xlsx",
                 digest="ab12",
-                sheet="Lines",
+                sheets=("Lines", "Scene 2"),
                 columns={"id": "ID", "text": "文本"},
                 has_names=True,
                 breaks="paragraph",
@@ -200,3 +202,11 @@ def test_a_recogniser_that_is_no_longer_offered_leaves_the_choice_to_the_setting
 def test_the_dictionary_of_all_projects_keeps_every_field(tmp_path: Path) -> None:
     save_global_dictionary(DICTIONARY, tmp_path / "words.json")
     assert load_global_dictionary(tmp_path / "words.json") == DICTIONARY
+
+
+def test_a_table_that_an_earlier_version_imported_keeps_its_sheet_and_its_directions() -> None:
+    """It spoke stage directions: an update of the project does not change them."""
+    former = {"id": "file", "path": "/lines.xlsx", "sheet": "Act 1", "columns": {"text": "Text"}, "speaks_notes": False}
+    row = {"details": json.dumps({"sources": [former]}), "cover": None}
+    (source,) = project_details_from(row, []).sources
+    assert (source.sheets, source.speaks_notes) == (("Act 1",), True)

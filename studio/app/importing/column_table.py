@@ -27,6 +27,8 @@ _FIELDS = {
     Field.PAUSE: QT_TRANSLATE_NOOP("ColumnTable", "Pause"),
     Field.NOTE: QT_TRANSLATE_NOOP("ColumnTable", "Note"),
     Field.LANGUAGE: QT_TRANSLATE_NOOP("ColumnTable", "Language"),
+    Field.CHAPTER: QT_TRANSLATE_NOOP("ColumnTable", "Chapter"),
+    Field.SCENE: QT_TRANSLATE_NOOP("ColumnTable", "Scene"),
 }
 
 

@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
     QHeaderView,
+    QListWidget,
+    QListWidgetItem,
     QPushButton,
     QSplitter,
     QTableWidget,
@@ -51,6 +53,7 @@ _log = logging.getLogger(__name__)
 _SIZE = (860, 560)
 _CONTENTS_WIDTH = 260
 _MAX_SHOWN = 200
+_SHEET_ROWS = 3
 _CHARACTER, _TEXT, _TIME = range(3)
 _ALWAYS_SHOWN = (".epub", ".pdf")
 
@@ -82,7 +85,7 @@ class ImportPage(QDialog):
         self.setWindowTitle(self.tr("Import {name}").format(name=file.name))
         self.resize(fit_to_screen(*_SIZE))
         self.encodings = QComboBox()
-        self.sheets = QComboBox()
+        self.sheets = QListWidget()
         self.titles = QCheckBox(self.tr("First row contains headings"))
         self.columns = ColumnTable()
         self.lines = self._line_table()
@@ -107,8 +110,8 @@ class ImportPage(QDialog):
         if self.imported is None:
             self._is_waiting = self.import_button.isEnabled()
             return
-        if self._is_table:
-            table = self._file.tables[self.sheets.currentText()].named(self.titles.isChecked())
+        table = self._file.table(self.chosen)
+        if table is not None:
             try:
                 remember_columns(self._settings, table, self.columns.mapping)
             except StudioError as error:  # an import without remembered columns is still possible
@@ -125,7 +128,7 @@ class ImportPage(QDialog):
         for name, preview in self._file.encodings.items():
             self.encodings.addItem(self.tr("{encoding}: {preview}").format(encoding=name, preview=preview), name)
         self.encodings.setAccessibleName(self.tr("Encoding"))
-        self.sheets.setAccessibleName(self.tr("Sheet"))
+        self.sheets.setAccessibleName(self.tr("Sheets"))
         for words, mode in (
             (self.tr("One line per sentence"), SplitMode.SENTENCE),
             (self.tr("One line per paragraph"), SplitMode.PARAGRAPH),
@@ -152,23 +155,37 @@ class ImportPage(QDialog):
 
     def _fill_sheets(self) -> None:
         self.sheets.clear()
-        self.sheets.addItems(list(self._file.tables))
-        self.sheets.setCurrentText(self._file.sheet(self._options) or "")
-        self._show_sheet()
+        chosen = self._file.sheets(self._options)
+        for name, table in self._file.tables.items():
+            item = QListWidgetItem(self.tr("{sheet} ({count})").format(sheet=name, count=len(table.rows)), self.sheets)
+            item.setData(Qt.ItemDataRole.UserRole, name)
+            item.setCheckState(Qt.CheckState.Checked if name in chosen else Qt.CheckState.Unchecked)
+        self._show_table()
 
-    def _show_sheet(self) -> None:
-        if self.sheets.currentText() in self._file.tables:
-            table, mapping = recall_columns(self._settings, self._file.tables[self.sheets.currentText()])
+    def _show_table(self) -> None:
+        table = self._file.table(replace(self._options, sheets=self._chosen_sheets))
+        if table is not None:
+            table, mapping = recall_columns(self._settings, table)
             self.titles.setChecked(table.has_names)
             self.columns.show_table(table, mapping)
 
-    def _on_sheet(self) -> None:
-        with QSignalBlocker(self.titles):
-            self._show_sheet()
+    @property
+    def _chosen_sheets(self) -> tuple[str, ...]:
+        items = map(self.sheets.item, range(self.sheets.count()))
+        return tuple(
+            item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is Qt.CheckState.Checked
+        )
+
+    def _on_sheet(self, item: QListWidgetItem) -> None:
+        with QSignalBlocker(self.sheets), QSignalBlocker(self.titles):
+            if not self._chosen_sheets:
+                item.setCheckState(Qt.CheckState.Checked)  # at least one
+            self._show_table()
         self._request()
 
     def _on_titles(self) -> None:
-        table = self._file.tables[self.sheets.currentText()].named(self.titles.isChecked())
+        table = self._file.table(self.chosen)
+        assert table is not None, "the choice is shown for tables"
         if table.has_names:
             self.columns.show_table(*recall_columns(self._settings, table))
         else:
@@ -208,7 +225,8 @@ class ImportPage(QDialog):
         if self._is_table:
             return replace(
                 self._options,
-                sheet=self.sheets.currentText(),
+                speaks_notes=self.notes.isChecked(),
+                sheets=self._chosen_sheets,
                 mapping=self.columns.mapping,
                 has_names=self.titles.isChecked(),
             )
@@ -276,7 +294,7 @@ class ImportPage(QDialog):
             parts.append(self.tr("about {time}").format(time=duration_text(seconds)))
         rows = [join_phrases(tuple(parts)), *map(message_text, imported.notices)]
         if imported.title:
-            rows.insert(0, f"{imported.title}, {imported.author}" if imported.author else imported.title)
+            rows.insert(0, join_phrases(filter(None, (imported.title, imported.author))))
         return "\n".join(rows)
 
     def _show_lines(self, lines: Sequence[Line]) -> None:
@@ -329,7 +347,8 @@ class ImportPage(QDialog):
         if self.encodings.count():
             choices.addRow(self.tr("Encoding:"), self.encodings)
         if len(self._file.tables) > 1:
-            choices.addRow(self.tr("Sheet:"), self.sheets)
+            self.sheets.setMaximumHeight(_SHEET_ROWS * self.sheets.sizeHintForRow(0) + 2 * self.sheets.frameWidth())
+            choices.addRow(self.tr("Sheets:"), self.sheets)
         if self._is_table:
             choices.addRow(self.titles)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SCREENPLAY):
@@ -338,15 +357,13 @@ class ImportPage(QDialog):
             choices.addRow(self.tr("Chapters:"), self.levels)
         if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SUBTITLES):
             choices.addRow(self.speakers)
-        if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY, ScriptKind.SUBTITLES):
-            choices.addRow(self.notes)
+        choices.addRow(self.notes)
         buttons = dialog_buttons(self, accept=self.import_button)
         for button in buttons.buttons():
             if button is not self.import_button and isinstance(button, QPushButton):
                 button.setAutoDefault(False)
         rows = QVBoxLayout(self)
-        if choices.rowCount():
-            rows.addLayout(choices)
+        rows.addLayout(choices)
         preview = QSplitter()
         self.contents.setVisible(self.levels.count() > 0)
         for part in (self.contents, self.columns if self._is_table else self.lines):
@@ -362,7 +379,7 @@ class ImportPage(QDialog):
         self.encodings.currentIndexChanged.connect(self._on_encoding)
         self.contents.changed.connect(self._request)
         self.levels.currentIndexChanged.connect(self._request)
-        self.sheets.currentIndexChanged.connect(self._on_sheet)
+        self.sheets.itemChanged.connect(self._on_sheet)
         self.titles.toggled.connect(self._on_titles)
         self.columns.mapping_changed.connect(self._request)
         self.breaks.currentIndexChanged.connect(self._request)

@@ -57,7 +57,7 @@ def lines_from(mime: QMimeData) -> list[Line] | None:
         if not rows or min(map(len, rows)) < 2:
             return None
         table = read_csv(text, "", delimiter="\t")
-        return list(lines_of_table(table, _mapping_of(table), "").lines) or None
+        return list(lines_of_table(table, _mapping_of(table), "", speaks_directions=True).lines) or None
     except (csv.Error, StudioError):  # for example an invalid number: the clipboard is inserted as text
         return None
 

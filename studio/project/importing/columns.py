@@ -21,19 +21,23 @@ class Field(Enum):
     PAUSE = "pause"
     NOTE = "note"
     LANGUAGE = "language"
+    CHAPTER = "chapter"
+    SCENE = "scene"
 
 
 _WORDS = {
     Field.TEXT: "text line lines words script dialogue dialog utterance transcript speech 文本 台词 内容 文字 对白 旁白 文案",
-    Field.CHARACTER: "character role speaker actor who 说话人 角色 人物 说话者 演员",
+    Field.CHARACTER: "character char chara role speaker talker npc actor cast who 说话人 角色 人物 说话者 演员",
     Field.VOICE: "voice 音色 声音 配音",
     Field.STYLE: "style emotion instruct instruction preset mood tone delivery 风格 情感 指令 情绪 语气",
-    Field.FILE_NAME: "file filename path output audio wav 文件 文件名 路径 音频",
+    Field.FILE_NAME: "file filename path output audio wav wave soundwave clip cue asset 文件 文件名 路径 音频",
     Field.SPEED: "speed rate 语速 速度",
     Field.PAUSE: "pause pauseafter gap 停顿 间隔",
     Field.NOTE: "note notes comment comments remark remarks direction directions context description"
     " 备注 备忘 注释 说明 注解 场景说明",
     Field.LANGUAGE: "language lang locale 语言 语种",
+    Field.CHAPTER: "chapter act episode quest mission level sheet 章节 章 幕 集 任务 关卡",
+    Field.SCENE: "scene conversation cutscene node 场景 场次 对话",
 }
 _FIELDS = {word: field for field, words in _WORDS.items() for word in words.split(" ")}
 # Titles of the text where no column has a title above.
@@ -45,8 +49,8 @@ _OTHER_TEXT_WORDS = (
 _OTHER_TEXTS = frozenset(_OTHER_TEXT_WORDS.split(" "))
 # Titles that end with these words number or describe the lines.
 _KEY_WORDS = (
-    "id ids key keys no nr num number index code count length duration time date status start end scene seq sequence take"
-    " timecode version type 编号 序号 时长 时间 日期 状态 场景 序列 键 字数"
+    "id ids key keys no nr num number index code count length duration time date status start end seq sequence take"
+    " timecode version type 编号 序号 时长 时间 日期 状态 序列 键 字数"
 )
 _KEYS = frozenset(_KEY_WORDS.split(" "))
 _IDS = frozenset({"id", "ids", "key", "keys", "guid", "uuid", "uid", "编号", "键"})
@@ -83,6 +87,11 @@ def guess_mapping(columns: Sequence[str]) -> dict[Field, int]:
     if Field.TEXT not in found and other_texts:
         found[Field.TEXT] = other_texts[0]
     return found
+
+
+def is_ambiguous(columns: Sequence[str], at: int | None) -> bool:
+    """Return whether the title of a column may mean files and characters."""
+    return at is not None and _plain(columns[at]) in _AMBIGUOUS
 
 
 def _plain(title: str) -> str:

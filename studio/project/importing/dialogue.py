@@ -11,7 +11,13 @@ from collections.abc import Iterator
 import regex
 
 from studio.project.importing.blocks import Block, Book
+from studio.project.splitting import unwrap
+from studio.text.tags import COSYVOICE3_TAGS
 
+# Words in brackets that are tags of the models, neither names nor directions.
+_TAG_WORDS = frozenset({"pause", *(tag.text.strip("[]<>").casefold() for tag in COSYVOICE3_TAGS.inline)}) | {
+    phone.strip("[]").casefold() for phone in COSYVOICE3_TAGS.phones
+}
 # ``[Name] text``; a name is not one of the tags of the models, such as [breath].
 _BRACKETED = regex.compile(r"\[(?P<name>[\p{L}\p{N}][^\[\]\n]{0,39})\][ \t]*[:：]?[ \t]*(?P<text>\S.*)")
 # No time, such as 10:30.
@@ -43,6 +49,23 @@ _SOUND_WORDS = regex.compile(
     r"|yawn|yell)|ing\b",
     regex.IGNORECASE,
 )
+_DIRECTION = regex.compile(
+    r"\((?P<words>[^()]{2,80})\)|（(?P<words>[^（）]{1,80})）|\[(?P<words>[^\[\]]{2,80})\]|【(?P<words>[^【】]{1,80})】"
+    r"|\*(?P<words>[^*\n]{2,80})\*"
+)
+_DIRECTION_ZH = regex.compile(
+    r"[\p{Han}、，]{0,10}(?:叹|笑|哭|泣|咳|喘|吸气|呼气|沉默|停顿|哼|掌|声|喊|叫|吼|呜|怒|惊|喜|冷|低|轻|心想|旁白|转身)[\p{Han}、，]{0,10}"
+)
+_VOICE_OVER = regex.compile(r"(?:[VO]\.? ?[OSC]\.?|cont['’.]?d\.?)", regex.IGNORECASE)
+_MADE_WITHIN_SPEECH = regex.compile(r"\p{L}+(?:s|ing)\b|\p{Han}{1,4}\Z")
+_LETTER = regex.compile(r"[\p{L}\p{N}]")
+_READ_AROUND = 8  # characters before and after a direction
+_SPEECH_ENDS = regex.compile(r"(?:[.!?…。！？—–~～][\"'”’」』]*|\n|:|：|\])\Z")
+# Directions that the models were trained to perform.
+_PERFORMED = {
+    "[laughter]": regex.compile(r"(?:laugh|chuckl|giggl)\w*|\p{Han}{0,2}笑", regex.IGNORECASE),
+    "[breath]": regex.compile(r"(?:takes a (?:deep )?breath|inhal\w+|breathes in)|深?吸(?:一口)?气", regex.IGNORECASE),
+}
 _WRITTEN_SMALL = regex.compile(r"[AEIOUYÀ-ÖØ-Ý]|\A(?:MRS?|MS|DR|ST|SGT|LT|CPT|PROF|JR|SR)\.?\Z")
 _WORDS_IN_NAME = 4
 _MIN_SPEECHES = 2  # lines of one character
@@ -61,28 +84,31 @@ _BONEYARD = regex.compile(r"/\*(?:(?!/\*|\*/).)*\*/|\[\[(?:(?!\[\[|\]\]).)*\]\]"
 _EMPHASIS = regex.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(?P<words>.{1,200}?)(?<=\S)(?<!\\)\1")
 
 
-def is_dialogue(text: str, tags: frozenset[str] = frozenset()) -> bool:
+def is_dialogue(text: str) -> bool:
     """Return whether most paragraphs of a plain text begin with a speaker's name, and at least one name recurs."""
     paragraphs = [line for line in text.splitlines() if line.strip()]
-    names = Counter(name for line in paragraphs if (name := _speaker(line, tags)[0]))
+    names = Counter(name for line in paragraphs if (name := _speaker(line)[0]))
     return max(names.values(), default=0) >= _MIN_SPEECHES and names.total() >= _MIN_NAMED * len(paragraphs)
 
 
-def dialogue_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
+def dialogue_blocks(text: str) -> Iterator[Block]:
     """Yield the paragraphs of a tagged dialogue. Paragraphs without a name belong to the narrator.
 
-    ``tags`` are words in brackets that are not names, such as ``breath``.
+    Stage directions of a speech are blocks that are not spoken.
     """
     for line in text.splitlines():
         if line.strip():
-            name, words = _speaker(line, tags)
-            yield Block(words, character=name)
+            name, words = _speaker(line)
+            said, directions = without_directions(words) if name else (words, ())
+            yield from (Block(f"({direction})", is_spoken=False, character=name) for direction in directions)
+            if said:
+                yield Block(said, character=name)
 
 
-def _speaker(line: str, tags: frozenset[str]) -> tuple[str | None, str]:
+def _speaker(line: str) -> tuple[str | None, str]:
     line = line.strip()
     found = _BRACKETED.fullmatch(line)
-    if found and found["name"].split(" ")[0].casefold() not in tags:
+    if found and found["name"].split(" ")[0].casefold() not in _TAG_WORDS:
         return found["name"].strip(), found["text"]
     found = _COLON.fullmatch(line)
     if found and len(found["name"].split()) <= _WORDS_IN_NAME and not _is_label(found["name"]):
@@ -163,6 +189,50 @@ def without_sounds(text: str) -> Iterator[tuple[str, bool]]:
         yield found[0], True
         at = found.end()
     yield text[at:].strip(), False
+
+
+def without_directions(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what is said, which may be nothing, and the stage directions, such as “(sighs)”, without their brackets.
+
+    Directions that models perform become their tags.
+    """
+    said = ""
+    at = 0
+    directions: list[str] = []
+    performed: list[str] = []
+    for found in _DIRECTION.finditer(text):
+        before = (said[-_READ_AROUND:] + text[max(at, found.start() - _READ_AROUND) : found.start()]).strip(" ")
+        after = text[found.end() : found.end() + _READ_AROUND].strip()
+        if not _is_direction(found, before, after):
+            continue
+        words = found["words"].strip()
+        tag = next((tag for tag, pattern in _PERFORMED.items() if pattern.fullmatch(words.strip(".!。"))), "")
+        said += f"{text[at : found.start()].rstrip(' ')}\n{tag}\n"
+        (performed if tag else directions).append(words)
+        at = found.end()
+    said = regex.sub(r"\n(?=[.,;:!?…。，；：！？])", "", regex.sub(r"\n[ \n]*", "\n", said + text[at:]))
+    if (directions or performed) and not _LETTER.search(regex.sub(r"\[\w+\]", "", said)):
+        return "", (*directions, *performed)
+    return unwrap(said), tuple(directions)
+
+
+def _is_direction(found: regex.Match[str], before: str, after: str) -> bool:
+    words = found["words"].strip()
+    first = words.split(" ")[0].casefold() if words else ""
+    if not words or first in _TAG_WORDS or not words[0].isalpha() or "_" in words:
+        return False
+    is_sound = _SOUND_WORDS.match(words) is not None or _DIRECTION_ZH.fullmatch(words) is not None
+    follows_speech = not before or _SPEECH_ENDS.search(before) is not None
+    if _VOICE_OVER.fullmatch(words):
+        return True
+    if is_sound:
+        return follows_speech or _MADE_WITHIN_SPEECH.match(words) is not None
+    if found[0][0] == "*" or not follows_speech or regex.search(r"[.!?…。！？]\Z", words):
+        return False
+    if not before and not after:
+        return words[0].islower()
+    is_name = found[0][0] == "[" and " " not in words and words[0].isupper()  # of a variable, such as [PLAYER]
+    return not is_name and (not after or found.string[found.end()] in " \n\"“‘'「『" or words[0] >= "\u2e80")
 
 
 def is_screenplay(text: str) -> bool:

@@ -19,6 +19,7 @@ from studio.project.importing.tables import (
     ColumnMapping,
     Table,
     choose_mapping,
+    join_tables,
     lines_of_table,
     read_csv,
     read_sheets,
@@ -27,17 +28,12 @@ from studio.project.importing.text_chapters import blocks_of_text
 from studio.project.importing.text_file import read_bytes, read_decoded_text, read_text
 from studio.project.importing.word import read_word
 from studio.project.splitting import SplitMode
-from studio.text.tags import COSYVOICE3_TAGS
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx")
 SCRIPT_SUFFIXES = (
     *(".txt", ".md", ".markdown", ".docx", ".epub", ".pdf"),
     *(".fountain", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".smi", *TABLE_SUFFIXES),
 )
-# Words in brackets that are tags of the models, not names of speakers.
-TAG_WORDS = frozenset({"pause", *(tag.text.strip("[]<>").casefold() for tag in COSYVOICE3_TAGS.inline)}) | {
-    phone.strip("[]").casefold() for phone in COSYVOICE3_TAGS.phones
-}
 
 
 class ScriptKind(Enum):
@@ -60,7 +56,7 @@ class ImportOptions:
         speaks_notes: Whether stage directions, footnotes, and sounds and songs of subtitles are spoken.
         left_out: The starts of the sections of a document that are left out.
         chapter_level: The headings of a document up to this level begin chapters; None to infer it.
-        sheet: The name of the table in the file, or None for the longest.
+        sheets: The names of the tables in the file, empty for the longest.
         mapping: The columns of the table, or None to recognise them.
         has_names: Whether the first row of the table contains titles, or None to recognise it.
     """
@@ -70,7 +66,7 @@ class ImportOptions:
     speaks_notes: bool = False
     left_out: frozenset[int] = frozenset()
     chapter_level: int | None = None
-    sheet: str | None = None
+    sheets: tuple[str, ...] = ()
     mapping: ColumnMapping | None = None
     has_names: bool | None = None
 
@@ -103,13 +99,18 @@ class ScriptFile:
         paragraphs = self.text
         if self.book is not None:
             paragraphs = "\n".join(block.text for block in self.book.blocks if _may_have_speaker(block))
-        return self.kind in (ScriptKind.TEXT, ScriptKind.BOOK) and is_dialogue(paragraphs, TAG_WORDS)
+        return self.kind in (ScriptKind.TEXT, ScriptKind.BOOK) and is_dialogue(paragraphs)
 
-    def sheet(self, options: ImportOptions) -> str | None:
-        """Return the name of the table to import, or None if there is none."""
-        if options.sheet in self.tables:
-            return options.sheet
-        return max(self.tables, key=lambda name: len(self.tables[name].rows), default=None)
+    def sheets(self, options: ImportOptions) -> tuple[str, ...]:
+        """Return the names of the tables to import, in the order of the file; empty if there is none."""
+        chosen = tuple(name for name in self.tables if name in options.sheets)
+        longest = max(self.tables, key=lambda name: len(self.tables[name].rows), default=None)
+        return chosen or (() if longest is None else (longest,))
+
+    def table(self, options: ImportOptions) -> Table | None:
+        """Return the rows to import, of all chosen sheets, or None for a file without tables."""
+        sheets = self.sheets(options)
+        return join_tables({name: self.tables[name].named(options.has_names) for name in sheets}) if sheets else None
 
     def script(self, options: ImportOptions) -> ImportedScript:
         """Return the lines and metadata of the file. Raise ``UnreadableScript``, including for a file without text.
@@ -129,12 +130,17 @@ class ScriptFile:
 
     def _script(self, options: ImportOptions) -> ImportedScript:
         if self.kind is ScriptKind.TABLE:
-            sheet = self.sheet(options)
-            if sheet is None:
+            table = self.table(options)
+            if table is None:
                 return ImportedScript(())
-            table = self.tables[sheet].named(options.has_names)
             mapping = choose_mapping(table) if options.mapping is None else options.mapping
-            return lines_of_table(table, mapping, self.name)
+            imported = lines_of_table(table, mapping, self.name, speaks_directions=options.speaks_notes)
+            others = [name for name in self.tables if name not in self.sheets(options)]
+            if not others:
+                return imported
+            return replace(
+                imported, notices=(*imported.notices, message("Sheets that are not imported: {names}.", names=others))
+            )
         if self.kind is ScriptKind.SUBTITLES:
             speeches = lines_of_subtitles(
                 self.text, finds_speakers=self._finds_speakers(options), speaks_sounds=options.speaks_notes
@@ -214,6 +220,6 @@ def _may_have_speaker(block: Block) -> bool:
 def _with_speakers(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         if _may_have_speaker(block):
-            yield from dialogue_blocks(block.text, TAG_WORDS)
+            yield from dialogue_blocks(block.text)
         else:
             yield block

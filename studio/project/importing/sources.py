@@ -37,19 +37,18 @@ def with_source(
     """
     source_id = source_id or new_id()
     lines = tuple(_with_origin(line, source_id, position) for position, line in enumerate(imported.lines))
-    sheet = file.sheet(options)
+    table = file.table(options)
     columns: dict[str, str] = {}
-    if sheet is not None:
-        table = file.tables[sheet].named(options.has_names)
+    if table is not None:
         mapping = choose_mapping(table) if options.mapping is None else options.mapping
         columns = {column.value: table.columns[at] for column, at in mapping.items()}
     source = ImportSource(
         id=source_id,
         path=str(path.resolve()),
         digest=digest_of(path),
-        sheet=sheet,
+        sheets=file.sheets(options),
         columns=columns,
-        has_names=None if sheet is None else table.has_names,
+        has_names=None if table is None else table.has_names,
         breaks=options.breaks.value,
         finds_speakers=options.finds_speakers,
         speaks_notes=options.speaks_notes,
@@ -81,13 +80,12 @@ def options_of(source: ImportSource, file: ScriptFile) -> ImportOptions:
         speaks_notes=source.speaks_notes,
         left_out=frozenset(section.start for section in _sections(file) if section.title in source.left_out),
         chapter_level=source.chapter_level,
-        sheet=source.sheet,
+        sheets=source.sheets,
         has_names=source.has_names,
     )
-    sheet = file.sheet(options)
-    if sheet is None:
+    table = file.table(options)
+    if table is None:
         return options
-    table = file.tables[sheet].named(source.has_names)
     places = {name: at for at, name in enumerate(table.columns)}
     found = {column: places[name] for column in Field if (name := source.columns.get(column.value)) in places}
     return replace(options, mapping=found if Field.TEXT in found else None)

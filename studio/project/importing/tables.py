@@ -7,9 +7,10 @@ import datetime
 import io
 import shlex
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 
 import regex
 
@@ -18,8 +19,9 @@ from studio.errors import StudioError, UnreadableScript
 from studio.messages import Message, message
 from studio.project.csv_table import unescape_cell
 from studio.project.importing.blocks import ImportedScript
-from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineOrigin, LineStyle, new_id, sanitize
+from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping, is_ambiguous
+from studio.project.importing.dialogue import without_directions
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Heading, Line, LineOrigin, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
 from studio.text.language import tag_named
 from studio.text.styles import STYLES_FILE, Preset, load_styles
@@ -35,6 +37,9 @@ _DECLARED_DELIMITER = regex.compile(r"sep=(.)\r?\n", regex.IGNORECASE)  # of Exc
 _MAX_TITLE_ROW = 10
 _EXCEL_ROWS = 1_048_576
 _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORECASE)
+_HEADINGS = {Field.CHAPTER: Heading.CHAPTER, Field.SCENE: Heading.SCENE}
+_SHEET = "Sheet"  # title of the column with the name of the sheet
+_MAX_NAMED = 5
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 _ESCAPED = regex.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot contain
 _MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")
@@ -224,9 +229,40 @@ def _too_large(name: str) -> UnreadableScript:
     return UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
 
 
+def join_tables(tables: Mapping[str, Table]) -> Table:
+    """Return the rows of all sheets in one table, with a column of the names of the sheets.
+
+    Columns with the same title or the same meaning become one.
+    """
+    if len(tables) == 1:
+        return next(iter(tables.values()))
+    titles: list[str] = []
+    title_of: dict[Field, str] = {}
+    cells: list[dict[str, str]] = []
+    for sheet, table in tables.items():
+        fields = {at: field for field, at in choose_mapping(table).items()}
+        names = [
+            title_of.setdefault(fields[at], name) if at in fields else name for at, name in enumerate(table.columns)
+        ]
+        titles += [name for name in names if name not in titles]
+        cells += [{**dict(zip(names, row, strict=True)), _SHEET: sheet} for row in table.rows]
+    columns = tuple(dict.fromkeys((*titles, _SHEET)))
+    rows = tuple(tuple(row.get(name, "") for name in columns) for row in cells)
+    numbers = tuple(number for table in tables.values() for number in table.numbers)
+    return Table(columns, rows, numbers, has_names=True)
+
+
 def choose_mapping(table: Table) -> dict[Field, int]:
-    """Return the initial mapping: known titles, and the text by its cells if no title names it; without it if unsure."""
+    """Return the initial mapping: known titles, and the text by its cells if no title names it; without it if unsure.
+
+    Chapters and scenes are recognised only if their rows are together.
+    """
     found = guess_mapping(table.columns) if table.has_names else {}
+    if Field.CHARACTER not in found and is_ambiguous(table.columns, found.get(Field.FILE_NAME)):
+        names = list(filter(None, table.column(found[Field.FILE_NAME])))
+        if len(set(names)) < len(names):  # files have different names
+            found[Field.CHARACTER] = found.pop(Field.FILE_NAME)
+    found = {field: at for field, at in found.items() if field not in _HEADINGS or _is_grouped(table.column(at))}
     if Field.TEXT not in found:
         text = find_text(table.rows, len(table.columns), found.values())
         if text is not None:
@@ -235,10 +271,17 @@ def choose_mapping(table: Table) -> dict[Field, int]:
     return found if ids is None else found | {Field.ID: ids}
 
 
-def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedScript:
-    """Return one line per row that has text.
+def _is_grouped(cells: Sequence[str]) -> bool:
+    groups = [cell for cell, _ in groupby(filter(None, cells))]
+    return len(set(groups)) == len(groups) and 2 * len(groups) <= len(cells)
 
-    Every line keeps all its cells, to be exported again. ``name`` is the file name. Raise ``UnreadableScript`` with the
+
+def lines_of_table(
+    table: Table, mapping: ColumnMapping, name: str, *, speaks_directions: bool = False
+) -> ImportedScript:
+    """Return one line per row that has text, and a heading for each new chapter and scene.
+
+    Stage directions in the text, such as “(sighs)”, become notes and styles unless it ``speaks_directions``. Every line keeps all its cells, to be exported again. ``name`` is the file name. Raise ``UnreadableScript`` with the
     number of a row that contains an invalid number, or if the mapping has no text.
     """
     if Field.TEXT not in mapping and table.columns:
@@ -251,12 +294,15 @@ def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedS
             example=shlex.quote(max(table.columns, key=lambda name: sum(map(len, contents[name])))),
         )
     lines: list[Line] = []
+    directions: dict[str, None] = {}
+    above: dict[Field, str] = {}
     for number, row in zip(table.numbers, table.rows, strict=True):
         cells = {field: row[at] for field, at in mapping.items()}
         if not cells.get(Field.TEXT):
             continue
+        lines += _headings(cells, above, {field: table.columns[at] for field, at in mapping.items()})
         try:
-            lines.append(_line(cells, dict(zip(table.columns, row, strict=True)) if table.has_names else {}))
+            line = _line(cells, dict(zip(table.columns, row, strict=True)) if table.has_names else {})
         except (StudioError, ValueError) as error:
             raise UnreadableScript(
                 "Row {number} of {name}: {reason}",
@@ -265,15 +311,54 @@ def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedS
                 name=name,
                 reason=error,
             ) from error
+        if not speaks_directions:
+            text, found = without_directions(cells[Field.TEXT])
+            directions |= dict.fromkeys(found)
+            line = _with_directions(line, text, found)
+        lines.append(line)
     columns = table.columns if table.has_names else ()
-    return ImportedScript(tuple(lines), columns=columns, notices=_notices(table, mapping))
+    return ImportedScript(tuple(lines), columns=columns, notices=_notices(table, mapping, tuple(directions)))
 
 
-def _notices(table: Table, mapping: ColumnMapping) -> tuple[Message, ...]:
-    unused = [title for at, title in enumerate(table.columns) if at not in mapping.values()]
-    if not unused or not table.has_names:
-        return ()
-    return (message("Columns kept but not used: {names}.", names=unused),)
+def _headings(cells: Mapping[Field, str], above: dict[Field, str], columns: Mapping[Field, str]) -> Iterator[Line]:
+    """Yield headings of the chapter and scene that begin with a row, and store their cells in ``above``.
+
+    A number becomes a title with the name of its column, such as “Scene 2”.
+    """
+    for field, heading in _HEADINGS.items():
+        title = cells.get(field)
+        if title and title != above.get(field):
+            above[field] = title
+            title = f"{columns[field]} {title}" if title.isdecimal() else title
+            yield Line(id=new_id(), text=unwrap(title), heading=heading, is_spoken=False)
+            if field is Field.CHAPTER:
+                above.pop(Field.SCENE, None)
+
+
+def _with_directions(line: Line, text: str, directions: Sequence[str]) -> Line:
+    """Return a line that says ``text``, with its stage directions as its note, and as its style if one is a preset."""
+    if not text:
+        return replace(line, is_spoken=False)
+    note = "; ".join(filter(None, (line.note, *directions)))
+    known = (style for words in directions if (style := style_named(words)).preset)
+    return replace(line, text=text, note=note, style=next(known, line.style) if line.style.is_plain else line.style)
+
+
+def _notices(table: Table, mapping: ColumnMapping, directions: Sequence[str]) -> tuple[Message, ...]:
+    notices: list[Message] = []
+    if directions:
+        names = [f"“{words}”" for words in directions[:_MAX_NAMED]]
+        num_more = len(directions) - len(names)
+        if num_more:
+            notices.append(
+                message("Stage directions are not spoken: {names} and {count} more.", names=names, count=num_more)
+            )
+        else:
+            notices.append(message("Stage directions are not spoken: {names}.", names=names))
+    unused = [title for at, title in enumerate(table.columns) if at not in mapping.values() and title != _SHEET]
+    if unused and table.has_names:
+        notices.append(message("Columns kept but not used: {names}.", names=unused))
+    return tuple(notices)
 
 
 def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:

@@ -223,19 +223,49 @@ def test_a_column_with_invalid_numbers_can_be_left_out(bench: Bench, page_of: Ma
     page.reject()
 
 
-def test_the_sheet_of_a_workbook_is_chosen(bench: Bench, page_of: MakePage, tmp_path: Path) -> None:
+def test_sheets_of_a_workbook_are_chosen(bench: Bench, page_of: MakePage, tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.title = "Act one"
     book.active.append(["Text"])
     book.active.append(["Hello."])
     second = book.create_sheet("Act two")
-    for row in (["Line", "Role"], ["Farewell.", "Mira"], ["Goodbye.", "Tom"]):
+    for row in (["Line", "Role"], ["Farewell.", "Mira"], ["Goodbye.", "Tom"], ["Take care.", "Mira"]):
         second.append(row)
     book.save(tmp_path / "lines.xlsx")
     page = page_of("lines.xlsx")
-    assert page.sheets.currentText() == "Act two", "the longest"
-    page.sheets.setCurrentText("Act one")
-    assert [line.text for line in made(bench, page).lines] == ["Hello."]
+    assert [(item.text(), item.checkState()) for item in map(page.sheets.item, range(2))] == [
+        ("Act one (1)", Qt.CheckState.Unchecked),
+        ("Act two (3)", Qt.CheckState.Checked),
+    ]
+    assert "Sheets that are not imported: Act one." in page.summary.text()
+    page.sheets.item(0).setCheckState(Qt.CheckState.Checked)
+    lines = made(bench, page).lines
+    assert [(line.text, line.character, line.heading) for line in lines] == [
+        ("Act one", None, Heading.CHAPTER),
+        ("Hello.", None, Heading.NONE),
+        ("Act two", None, Heading.CHAPTER),
+        ("Farewell.", "Mira", Heading.NONE),
+        ("Goodbye.", "Tom", Heading.NONE),
+        ("Take care.", "Mira", Heading.NONE),
+    ]
+    assert page.columns.mapping == {Field.TEXT: 0, Field.CHARACTER: 1, Field.CHAPTER: 2}
+    for row in (1, 0):
+        page.sheets.item(row).setCheckState(Qt.CheckState.Unchecked)
+    assert [line.text for line in made(bench, page).lines] == ["Hello."], "one sheet stays chosen"
+    page.accept()
+    assert page.chosen.sheets == ("Act one",)
+
+
+def test_stage_directions_of_a_table_are_kept_as_notes_unless_they_are_spoken(bench: Bench, page_of: MakePage) -> None:
+    page = page_of("lines.csv", "ID,Character,Text\nd1,Mira,(sighs) I know.\nd2,Tom,(laughs) Do you? (to her) Come.\n")
+    assert [(line.text, line.note) for line in made(bench, page).lines] == [
+        ("I know.", "sighs"),
+        ("[laughter] Do you? Come.", "to her"),
+    ]
+    assert "Stage directions are not spoken: “sighs”, “to her”." in page.summary.text()
+    page.notes.setChecked(True)
+    assert [line.text for line in made(bench, page).lines] == ["(sighs) I know.", "(laughs) Do you? (to her) Come."]
+    assert "Stage directions" not in page.summary.text()
     page.reject()
 
 

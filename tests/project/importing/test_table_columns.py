@@ -17,6 +17,7 @@ from studio.errors import UnreadableScript
 from studio.project.importing.columns import Field, guess_mapping
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
 from studio.project.importing.tables import Table, choose_mapping, lines_of_table, read_csv, read_sheets
+from studio.project.lines import Heading
 
 
 def spoken(text: str) -> list[tuple[str | None, str]]:
@@ -153,6 +154,7 @@ def test_merged_cells_have_a_value_in_each_row_but_are_spoken_once() -> None:
     assert table.column(1) == ["", "Ada", "Ada", "Ada", "Tom"]
     imported = lines_of_table(table, choose_mapping(table), "a.xlsx")
     assert [(line.character, line.text) for line in imported.lines] == [
+        (None, "Scene 1"),
         ("Ada", "Where is he?"),
         ("Ada", "He is gone."),
         ("Tom", "Well."),
@@ -201,3 +203,100 @@ def test_the_keys_of_game_engines_identify_lines(title: str) -> None:
     table = read_csv(f"{title},en,de\nhello_1,Who is there?,Wer ist da?\nbye_1,Good night.,Gute Nacht.", "a.csv")
     lines = lines_of_table(table, choose_mapping(table), "a.csv").lines
     assert [line.origin and line.origin.key for line in lines] == ["hello_1", "bye_1"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "note"),
+    [
+        ("(sighs) I know.", "I know.", "sighs"),
+        ("(Whispering, to Mira) Come. (beat) Now!", "Come. Now!", "Whispering, to Mira; beat"),
+        ("(laughs) Hi.", "[laughter] Hi.", ""),
+        ("And then he (laughs) fell.", "And then he [laughter] fell.", ""),
+        ("I know (sighs), but no.", "I know, but no.", "sighs"),
+        ("[quietly] Go on.", "Go on.", "quietly"),
+        ("*sighs* Fine.", "Fine.", "sighs"),
+        ("（叹气）我知道。（对米拉）走吧。", "我知道。走吧。", "叹气; 对米拉"),
+        ("（笑）你好！", "[laughter] 你好！", ""),
+        ("The year (1984) was good.", "The year (1984) was good.", ""),
+        ("Such (clear) water, call me (phone).", "Such (clear) water, call me (phone).", ""),
+        ("I told him (again).", "I told him (again).", ""),
+        ("(He never came back.) So I left.", "(He never came back.) So I left.", ""),
+        ("(What is he doing?)", "(What is he doing?)", ""),
+        ("[PLAYER] is here. [breath] Look!", "[PLAYER] is here. [breath] Look!", ""),
+        ("That is *really* good.", "That is *really* good.", ""),
+        ("（他没来。）我走了。", "（他没来。）我走了。", ""),
+        ("…", "…", ""),
+    ],
+)
+def test_stage_directions_become_notes_and_tags(cell: str, text: str, note: str) -> None:
+    table = read_csv(f'ID,Text\nd1,"{cell}"\n', "a.csv")
+    (line,) = lines_of_table(table, choose_mapping(table), "a.csv").lines
+    assert (line.text, line.note, line.is_spoken) == (text, note, True)
+    (line,) = lines_of_table(table, choose_mapping(table), "a.csv", speaks_directions=True).lines
+    assert (line.text, line.note) == (cell, "")
+
+
+def test_a_direction_that_is_a_style_sets_the_style_of_lines_without_one() -> None:
+    table = read_csv("ID,Text,Emotion\nd1,(angry) Out!,\nd2,(angry) Out!,sad\n", "a.csv")
+    styles = [line.style.preset for line in lines_of_table(table, choose_mapping(table), "a.csv").lines]
+    assert styles == ["emotion.angry", "emotion.sad"]
+
+
+def test_a_row_with_a_direction_alone_is_not_spoken() -> None:
+    table = read_csv("ID,Text\nd1,(laughs)\nd2,(He sighs.)\nd3,Hello.\n", "a.csv")
+    lines = lines_of_table(table, choose_mapping(table), "a.csv").lines
+    assert [(line.text, line.is_spoken) for line in lines] == [
+        ("(laughs)", False),
+        ("(He sighs.)", True),
+        ("Hello.", True),
+    ]
+
+
+def test_columns_of_chapters_and_scenes_become_headings_if_their_rows_are_together() -> None:
+    rows = ["Quest,Scene,Text", "Harbour,1,Hello.", "Harbour,1,Hi.", "Harbour,2,Bye.", "Market,2,Oh.", ",2,No."]
+    table = read_csv("\n".join(rows), "a.csv")
+    found = [
+        (line.text, line.heading)
+        for line in lines_of_table(table, {Field.TEXT: 2, Field.CHAPTER: 0, Field.SCENE: 1}, "a.csv").lines
+    ]
+    assert found == [
+        ("Harbour", Heading.CHAPTER),
+        ("Scene 1", Heading.SCENE),
+        ("Hello.", Heading.NONE),
+        ("Hi.", Heading.NONE),
+        ("Scene 2", Heading.SCENE),
+        ("Bye.", Heading.NONE),
+        ("Market", Heading.CHAPTER),
+        ("Scene 2", Heading.SCENE),
+        ("Oh.", Heading.NONE),
+        ("No.", Heading.NONE),
+    ]
+    assert choose_mapping(table) == {Field.TEXT: 2, Field.CHAPTER: 0, Field.SCENE: 1}
+    mixed = read_csv("Quest,Text\nHarbour,Hello.\nMarket,Hi.\nHarbour,Oh.\nMarket,Bye.\n", "a.csv")
+    assert choose_mapping(mixed) == {Field.TEXT: 1}
+
+
+def test_a_column_of_names_that_recur_contains_characters() -> None:
+    recurring = read_csv("Name,Text\nMira,Hello.\nTom,Hi.\nMira,Bye.\n", "a.csv")
+    assert choose_mapping(recurring) == {Field.CHARACTER: 0, Field.TEXT: 1}
+    different = read_csv("Name,Text\nvo_01,Hello.\nvo_02,Hi.\n", "a.csv")
+    assert choose_mapping(different) == {Field.FILE_NAME: 0, Field.TEXT: 1}
+
+
+@pytest.mark.parametrize(
+    ("title", "field"),
+    [
+        ("Talker", Field.CHARACTER),
+        ("NPC", Field.CHARACTER),
+        ("NPC Name", Field.CHARACTER),
+        ("CharName", Field.CHARACTER),
+        ("SpeakerDisplayName", Field.CHARACTER),
+        ("SoundWave", Field.FILE_NAME),
+        ("Voice Clip", Field.FILE_NAME),
+        ("VO Asset", Field.FILE_NAME),
+        ("Audio Cue", Field.FILE_NAME),
+        ("Node", Field.SCENE),
+    ],
+)
+def test_titles_of_game_tools_are_recognised(title: str, field: Field) -> None:
+    assert guess_mapping([title]) == {field: 0}
