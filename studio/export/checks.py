@@ -95,7 +95,7 @@ def check_lines(
     """
     voice_errors: dict[str | None, StudioError | None] = {}
     failed: dict[int, StudioError] = {}
-    styles: list[int] = []
+    styles: dict[bool, list[int]] = {False: [], True: []}  # presets, instructions
     outdated: list[int] = []
     to_review: list[int] = []
     for each in lines:
@@ -115,11 +115,15 @@ def check_lines(
         if error is not None:
             failed[each.number] = error
         if not has_style(line.style):
-            styles.append(each.number)
+            styles[line.style.instruct is not None].append(each.number)
     found = list(group_errors(failed))
-    if styles:
-        sentence = message("Spoken without their style: the model does not support it.")
-        found.append(Finding(FindingKind.STYLE, sentence, tuple(styles)))
+    sentences = {
+        False: message("Spoken without their style: the model does not support it."),
+        True: message("Their instructions are not followed: the model was not trained with them."),
+    }
+    found += [
+        Finding(FindingKind.STYLE, sentences[kind], tuple(numbers)) for kind, numbers in styles.items() if numbers
+    ]
     if outdated:
         sentence = message("Changed but locked: the earlier take is exported.")
         found.append(Finding(FindingKind.LOCKED, sentence, tuple(outdated)))

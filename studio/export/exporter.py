@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from studio.audio.files import read_audio_blocks
 from studio.audio.m4b import require_m4b
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
@@ -30,6 +32,8 @@ from studio.pipeline.request import RequestControl
 from studio.provenance.signing import FileSigner
 from studio.provenance.statement import SpokenLine, Statement, hash_audio, hash_text
 from studio.text.styles import style_name
+
+_log = logging.getLogger(__name__)
 
 # A smaller correction is inaudible. Without one, lines sound the same in the joined file as in their own files.
 _NOTICEABLE_LU = 0.05
@@ -392,11 +396,27 @@ class Exporter:
             )
             self._num_made += 1
 
+    @cached_property
+    def _guide_samples(self) -> int:
+        """The length of the guide track, or 0 without a readable one."""
+        guide = self._settings.guide_track
+        if guide is None:
+            return 0
+        try:
+            return round(
+                sum(len(block) / rate for block, rate in read_audio_blocks(guide)) * self._settings.sample_rate
+            )
+        except StudioError as error:
+            _log.warning("the length of the guide track is unknown: %s", error)
+            return 0
+
     def _join(self, joined: JoinedFile, timings: tuple[LineTiming, ...]) -> None:
         settings, file, gain_db = self._settings, joined.file, self._correction_db()
         title = settings.project if settings.project and joined.group is None else file.stem
         tags = settings.provenance.tags(title=title, album=settings.project)
         wanted, num_samples = set(joined.positions), max(timing.end_samples for timing in timings)
+        if settings.at_times:
+            num_samples = max(num_samples, self._guide_samples)
         lines = [each for each in zip(sorted(self._num_samples), timings, strict=True) if each[0] in wanted]
         if settings.at_times:
             lines.sort(key=lambda line: line[1].start_samples)

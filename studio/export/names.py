@@ -46,6 +46,7 @@ _MAX_STEM_BYTES = 200
 _MAX_PARTS = 4
 _SIGNS = regex.compile(r'[<>:"/\\|?*]+')
 _FORBIDDEN = regex.compile(r'[<>:"/\\|?*\p{C}]+')
+_INVISIBLE = regex.compile("[\u00ad\u200b\u2060\ufeff]")  # soft hyphens, and other marks within words
 _BLANKS = regex.compile(r"\s+")
 _CHARACTERS = regex.compile(r"\X")  # grapheme clusters
 _MAX_CHARACTER = 12
@@ -186,7 +187,7 @@ class UniqueNamer:
 def sanitize_filename(name: str, *, longest_bytes: int = _MAX_STEM_BYTES) -> str:
     """Return a file name like ``name``, without suffix, that every system accepts. It is never empty."""
     name = unicodedata.normalize("NFC", name.encode("utf-8", "ignore").decode("utf-8"))
-    name = _BLANKS.sub(" ", _FORBIDDEN.sub(" ", name)).strip(" .")
+    name = _BLANKS.sub(" ", _FORBIDDEN.sub(" ", _INVISIBLE.sub("", name))).strip(" .")
     name = _cut(name, longest_bytes).strip(" .")
     if _RESERVED.match(name):
         name = f"_{name}"

@@ -54,6 +54,7 @@ class ExportSettings:
         at_times: Whether each line of the joined audio begins at its time in the video.
         joined_per: Whether lines are joined for the whole script, for each character or for each language. The last two
             need ``at_times``.
+        guide_track: The video or audio whose length the joined files with original times have at least, or None.
         style_names: The names of style presets for file names and the manifest, by family.
         replaces_files: Whether to overwrite files that were not exported from ``origin``.
         allows_missing: Whether to make a joined file even if lines are missing from it.
@@ -73,6 +74,7 @@ class ExportSettings:
     pause_seconds: float | None = None
     at_times: bool = False
     joined_per: FilePer = FilePer.SCRIPT
+    guide_track: Path | None = None
     loudness: LoudnessTarget | None = None
     is_trimmed: bool = False
     subtitles: frozenset[SubtitleFormat] = frozenset()
@@ -348,7 +350,8 @@ class ExportPlan:
         if joined is not None:
             # All lines are included: with original times, the file ends with the last line of the whole script.
             of_group = joined.positions if joined.group is not None else ()
-            return _digest(lines, *times, *of_group, *self._audio_options())
+            guide = _file_facts(self.settings.guide_track)
+            return _digest(lines, *times, *of_group, *guide, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
         words: list[object] = []
         timed = (*self.subtitle_files.values(), self.read_along_file)

@@ -58,11 +58,12 @@ def export_settings(
     replaces_files: bool,
     book: BookDetails = BookDetails(),  # noqa: B008 - frozen
     has_times: bool = False,
+    guide_track: str | None = None,
     style_names: Mapping[str, str] = MappingProxyType({}),
 ) -> ExportSettings:
     """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``.
 
-    ``has_times`` is whether lines have times in a video.
+    ``has_times`` is whether lines have times in a video, and ``guide_track`` is the path of the video.
     """
     files, pattern = values[declared.EXPORT_FILES], values[declared.EXPORT_PATTERN]
     placement = values[declared.EXPORT_PLACEMENT] if has_times and files in _WITHOUT_CHAPTERS else "pauses"
@@ -87,6 +88,7 @@ def export_settings(
         joined_name=joined_name if files in ("joined", "both") else None,
         at_times=placement != "pauses",
         joined_per=_JOINED_PER.get(placement, FilePer.SCRIPT),
+        guide_track=Path(guide_track) if guide_track and placement != "pauses" else None,
         standard=standard_named(values[declared.EXPORT_STANDARD]) if has_standard else None,
         room_tone=Path(values[declared.EXPORT_ROOM_TONE])
         if has_standard and values[declared.EXPORT_ROOM_TONE]
@@ -122,12 +124,22 @@ class ExportPreset:
     @property
     def needs_times(self) -> bool:
         """Whether the preset is for scripts with times in a video."""
-        return self.values.get(declared.EXPORT_PLACEMENT) == "times"
+        return declared.EXPORT_PLACEMENT in self.values
 
     def matches(self, values: Mapping[Setting[Any], Any]) -> bool:
         return all(values[setting] == value for setting, value in self.values.items())
 
 
+_DUB: Mapping[Setting[Any], Any] = {
+    declared.EXPORT_FILES: "joined",
+    declared.EXPORT_PLACEMENT: "times",
+    declared.EXPORT_ENCODING: "wav24",
+    declared.EXPORT_SAMPLE_RATE: 48_000,
+    declared.EXPORT_MATCHES_LOUDNESS: False,
+    declared.EXPORT_IS_TRIMMED: False,
+    declared.EXPORT_SUBTITLES: "none",
+    declared.EXPORT_HAS_MANIFEST: False,
+}
 PRESETS = (
     ExportPreset(
         "video",
@@ -142,19 +154,11 @@ PRESETS = (
             declared.EXPORT_HAS_MANIFEST: False,
         },
     ),
+    ExportPreset("dub", message("Dub track: one 48 kHz WAV"), _DUB),
     ExportPreset(
-        "dub",
-        message("Dub track: one 48 kHz WAV"),
-        {
-            declared.EXPORT_FILES: "joined",
-            declared.EXPORT_PLACEMENT: "times",
-            declared.EXPORT_ENCODING: "wav24",
-            declared.EXPORT_SAMPLE_RATE: 48_000,
-            declared.EXPORT_MATCHES_LOUDNESS: False,
-            declared.EXPORT_IS_TRIMMED: False,
-            declared.EXPORT_SUBTITLES: "none",
-            declared.EXPORT_HAS_MANIFEST: False,
-        },
+        "dub-characters",
+        message("Dub tracks: 48 kHz WAV per character"),
+        {**_DUB, declared.EXPORT_PLACEMENT: "characters"},
     ),
     ExportPreset(
         "podcast",

@@ -42,6 +42,13 @@ def test_names_contain_spoken_text_and_end_with_a_word() -> None:
     assert stem("{index} {text}", text="[breath]") == "001"
 
 
+def test_soft_hyphens_do_not_divide_words() -> None:
+    assert (
+        stem("{character}/{text}", character="An\u00adna", text="Won\u00adder\u00adfully\u200b made.")
+        == "Anna/Wonderfully made"
+    )
+
+
 def test_text_without_spaces_is_cut_between_characters() -> None:
     assert stem("{text:4}", text="今天天气很好。") == "今天天气"
     assert stem("{text:2}", text="👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧") == "👩‍👩‍👧👩‍👩‍👧".replace("\u200d", " ")

@@ -61,6 +61,7 @@ def make_export_settings(
         replaces_files=choices.replaces_files,
         book=BookDetails.of(project.script.details),
         has_times=has_slots(project.script),
+        guide_track=project.script.details.guide_track,
         style_names=style_names,
     )
 

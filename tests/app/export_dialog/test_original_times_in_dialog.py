@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 import soundfile
@@ -10,7 +13,7 @@ from PySide6.QtGui import QStandardItem, QStandardItemModel
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
-from studio.project.changes import EditLines
+from studio.project.changes import CompositeChange, EditDetails, EditLines
 from studio.project.lines import Slot
 from studio.project.project import Project
 from studio.settings_store import Settings
@@ -100,9 +103,32 @@ def test_the_preset_for_a_dub_track_writes_one_file_at_the_times(
     assert start / rate == pytest.approx(0.5, abs=0.01)
 
 
-def dub_preset(exporting: ExportBench) -> QStandardItem:
+def test_the_preset_for_dub_tracks_writes_one_file_per_character_as_long_as_the_video(
+    qtbot: QtBot, project: Project, settings: Settings, tmp_path: Path
+) -> None:
+    soundfile.write(tmp_path / "film.wav", np.zeros(8 * 16_000 + 4_000, np.float32), 16_000)
+    details = replace(project.script.details, guide_track=str(tmp_path / "film.wav"))
+    lines = EditLines(
+        {"a": {"slot": Slot(0.5, 1.0), "character": "Mira"}, "b": {"slot": Slot(5.25, 6.0), "character": "To\u00adm"}}
+    )
+    project.apply(CompositeChange((EditDetails(details), lines)))
+    speak(project, "b")
+    exporting = ExportBench(qtbot, project, settings)
+    form = exporting.dialog.form
+    form.preset.setCurrentIndex(dub_preset(exporting, "dub-characters").row())
+    form.preset.activated.emit(form.preset.currentIndex())
+    form.joined_name.setText("dub")
+    task = exporting.export()
+    tracks = sorted(task.order.folder.iterdir())
+    assert [track.name for track in tracks] == ["dub Mira.wav", "dub Tom.wav"]
+    assert [(soundfile.info(track).frames, soundfile.info(track).samplerate) for track in tracks] == [
+        (396_000, 48_000)
+    ] * 2
+
+
+def dub_preset(exporting: ExportBench, name: str = "dub") -> QStandardItem:
     preset = exporting.dialog.form.preset
     model = preset.model()
     assert isinstance(model, QStandardItemModel)
-    row = next(row for row in range(preset.count()) if getattr(preset.itemData(row), "name", "") == "dub")
+    row = next(row for row in range(preset.count()) if getattr(preset.itemData(row), "name", "") == name)
     return model.item(row)
