@@ -283,7 +283,7 @@ EXPORT_WAITS_FOR_CHECKS = BoolSetting(
     page=Page.CHECKS,
     title="Exports wait for checks",
     help="Lines that an export speaks are checked, and spoken again if needed, before the files are written.",
-    default=False,
+    default=True,
 )
 
 # Models.

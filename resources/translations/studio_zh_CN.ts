@@ -28,6 +28,14 @@
         <translation>预览新版文件带来的变化，只修改有变化的台词</translation>
     </message>
     <message>
+        <source>Last export…</source>
+        <translation>上次导出…</translation>
+    </message>
+    <message>
+        <source>Show the files of the last export with their verdicts, or its progress</source>
+        <translation>显示上次导出的文件和质检结果，或正在进行的进度</translation>
+    </message>
+    <message>
         <source>Report of checks…</source>
         <translation>检查报告…</translation>
     </message>
@@ -262,6 +270,10 @@
     <message>
         <source>About Timbre Studio</source>
         <translation>关于 Timbre Studio</translation>
+    </message>
+    <message>
+        <source>{tip} ({keys})</source>
+        <translation>{tip}（{keys}）</translation>
     </message>
     <message>
         <source>Export audio…</source>
@@ -598,6 +610,10 @@
         <translation>作品信息</translation>
     </message>
     <message>
+        <source>s</source>
+        <translation>秒</translation>
+    </message>
+    <message>
         <source>Cover</source>
         <translation>封面</translation>
     </message>
@@ -620,6 +636,10 @@
     <message>
         <source>Narrator</source>
         <translation>演播者</translation>
+    </message>
+    <message>
+        <source>Paragraph pause</source>
+        <translation>段落间停顿</translation>
     </message>
     <message>
         <source>Exported files get these as tags. Audiobooks (M4B) also get the cover.</source>
@@ -761,6 +781,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>
             <numerusform>已为 %n 个角色分配音色</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Change speaker</source>
+        <translation>更改说话人</translation>
+    </message>
+    <message>
+        <source>Change voice</source>
+        <translation>更换音色</translation>
     </message>
     <message>
         <source>This line has no character.</source>
@@ -973,6 +1001,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Language</source>
         <translation>语言</translation>
+    </message>
+    <message>
+        <source>Chapter</source>
+        <translation>章</translation>
+    </message>
+    <message>
+        <source>Scene</source>
+        <translation>场景</translation>
     </message>
     <message>
         <source>Columns</source>
@@ -5295,6 +5331,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用自己的话描述风格，或改用本机的模型。</translation>
     </message>
     <message>
+        <source>Dub tracks: 48 kHz WAV per character</source>
+        <translation>配音音轨：每个角色一个 48 kHz WAV</translation>
+    </message>
+    <message>
         <source>End one of them.</source>
         <translation>请先结束其中一段。</translation>
     </message>
@@ -5451,12 +5491,24 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请在设置的“生成与播放”中改为自动。</translation>
     </message>
     <message>
+        <source>Sheets that are not imported: {names}.</source>
+        <translation>未导入的工作表：{names}。</translation>
+    </message>
+    <message>
         <source>Speak a line in the window first.</source>
         <translation>请先在窗口中生成一行。</translation>
     </message>
     <message>
         <source>Split it into lines, or use `timbre export`.</source>
         <translation>请拆分成多行，或使用 `timbre export`。</translation>
+    </message>
+    <message>
+        <source>Stage directions are not spoken: {names} and {count} more.</source>
+        <translation>舞台提示不生成语音：{names}，另有 {count} 条。</translation>
+    </message>
+    <message>
+        <source>Stage directions are not spoken: {names}.</source>
+        <translation>舞台提示不生成语音：{names}。</translation>
     </message>
     <message>
         <source>Standard output cannot contain both audio and JSON.</source>
@@ -5693,6 +5745,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The window cannot be opened: no display is available.</source>
         <translation>无法打开窗口：没有可用的屏幕。</translation>
+    </message>
+    <message>
+        <source>Their instructions are not followed: the model was not trained with them.</source>
+        <translation>不会遵循这些自定义指令：模型没有经过相关训练。</translation>
     </message>
     <message>
         <source>There is no voice or file with that name.</source>
@@ -7671,7 +7727,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>编码</translation>
     </message>
     <message>
-        <source>Sheet</source>
+        <source>Sheets</source>
         <translation>工作表</translation>
     </message>
     <message>
@@ -7697,6 +7753,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Chapters</source>
         <translation>章节</translation>
+    </message>
+    <message>
+        <source>{sheet} ({count})</source>
+        <translation>{sheet}（{count}）</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s)</source>
@@ -7757,7 +7817,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>编码：</translation>
     </message>
     <message>
-        <source>Sheet:</source>
+        <source>Sheets:</source>
         <translation>工作表：</translation>
     </message>
     <message>
@@ -9239,6 +9299,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>, </source>
         <translation>，</translation>
+    </message>
+    <message>
+        <source>{label}: {words}</source>
+        <translation>{label}：{words}</translation>
+    </message>
+    <message>
+        <source>. </source>
+        <translation>。</translation>
     </message>
     <message>
         <source>{before} {after}</source>

@@ -77,6 +77,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.update", _T("Actions", "Update from file…"), (), "",
                _T("Actions", "Show what a new version of the imported file changes, and change only these lines")),
     ActionSpec("file.export", _T("Actions", "Export audio…"), ("Ctrl+E",), "export"),
+    ActionSpec("file.last_export", _T("Actions", "Last export…"), (), "",
+               _T("Actions", "Show the files of the last export with their verdicts, or its progress")),
     ActionSpec("file.book", _T("Actions", "Book details…"), (), "",
                _T("Actions", "Title, author, narrator and cover of the work")),
     ActionSpec("file.levels", _T("Actions", "Check audio levels…"), (), "",
@@ -331,7 +333,8 @@ class Actions(QObject):
         spec, action = self.specs[action_id], self._actions[action_id]
         tip = QCoreApplication.translate(_CONTEXT, spec.tip) if spec.tip else _title(spec).rstrip("…")
         shown_keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{tip} ({shown_keys})" if shown_keys else tip)
+        words = QCoreApplication.translate("Actions", "{tip} ({keys})").format(tip=tip, keys=shown_keys)
+        action.setToolTip(words if shown_keys else tip)
 
 
 def belongs_to_focus(event: QEvent) -> bool:

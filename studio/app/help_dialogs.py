@@ -30,6 +30,7 @@ from studio.app.error_text import message_text
 from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.translation import with_label
 from studio.app.widgets.controls import text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
@@ -174,7 +175,7 @@ class DiagnosticsDialog(_HelpDialog):
             item = QTreeWidgetItem([subject[:1].upper() + subject[1:], f"{finding}\n{remedy}".rstrip()])
             item.setIcon(0, icon(shape, tone))
             item.setToolTip(0, verdict)
-            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{subject}: {verdict}")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, with_label(subject, verdict))
             self._list.addTopLevelItem(item)
 
     def _show_error(self, error: StudioError) -> None:

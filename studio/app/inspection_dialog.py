@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QPushButto
 
 from studio.app.background import run_in_background
 from studio.app.error_text import message_text
+from studio.app.translation import join_names, join_phrases
 from studio.app.widgets.controls import in_column
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
@@ -101,7 +102,7 @@ class InspectionDialog(QDialog):
         yield from ((title, str(speech[name])) for name, title in titles.items() if name in speech)
         edits, lines = speech.get("edits"), speech.get("lines")
         if isinstance(edits, list) and edits:
-            yield self.tr("Edits"), ", ".join(map(str, edits))
+            yield self.tr("Edits"), join_names(map(str, edits))
         known = [each for each in lines if isinstance(each, dict)] if isinstance(lines, list) else []
         for line in known[:_MAX_LINES]:
             facts = [
@@ -109,7 +110,7 @@ class InspectionDialog(QDialog):
                 self.tr("seed {seed}").format(seed=line.get("seed")),
             ]
             facts += [self.tr("consent: {consent}").format(consent=line["consent"])] if "consent" in line else []
-            yield self.tr("Line"), ", ".join(facts)
+            yield self.tr("Line"), join_phrases(facts)
         if len(known) > _MAX_LINES:
             yield "", self.tr("and {count} more").format(count=len(known) - _MAX_LINES)
 

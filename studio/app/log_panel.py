@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QWidget
 
 from studio import paths
 from studio.app.widgets.controls import in_column, in_row
+from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
 _MAX_LINES = 2_000
@@ -47,13 +48,9 @@ class LogPanel(QWidget):
         self._text.setMaximumBlockCount(_MAX_LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlainText("\n".join(handler.lines))
-        folder = QLabel(
-            self.tr("For bug reports (always in English). Saved in {folder}").format(folder=paths.log_folder())
-        )
+        words = self.tr("For bug reports (always in English). Saved in {folder}").format(folder=paths.log_folder())
+        folder = ElidedLabel(words, mode=Qt.TextElideMode.ElideMiddle)
         folder.setProperty("role", "quiet")
-        folder.setToolTip(str(paths.log_folder()))
-        # A long path must not determine the minimum width of the window.
-        folder.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         copy = QPushButton(self.tr("Copy all"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text.toPlainText()))
         foot = in_row((folder, 1), copy)

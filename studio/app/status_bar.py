@@ -9,6 +9,7 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
+from studio.app.translation import with_label
 from studio.app.widgets.controls import icon_button
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.progress_chip import ProgressChip
@@ -154,7 +155,7 @@ class StatusBar(QWidget):
         if description is None:
             return str(engine.folder)
         rows = [description.generation, engine.server or description.folder]
-        rows += [f"{stage}: {how}" for stage, how in description.stages.items()]
+        rows += [with_label(stage, how) for stage, how in description.stages.items()]
         return "\n".join([*rows, *description.notes])
 
 

@@ -36,6 +36,16 @@ def join_phrases(phrases: Iterable[str]) -> str:
     return QCoreApplication.translate("Phrases", ", ").join(phrases)
 
 
+def with_label(label: str, words: str) -> str:
+    """Return ``words`` after their ``label`` and the colon of the interface language."""
+    return QCoreApplication.translate("Phrases", "{label}: {words}").format(label=label, words=words)
+
+
+def join_clauses(parts: Iterable[str]) -> str:
+    """Join texts that have no full stop with the one of the interface language."""
+    return QCoreApplication.translate("Phrases", ". ").join(parts)
+
+
 def join_names(names: Iterable[str]) -> str:
     """Join names or numbers with the list separator of the language, “、” in Chinese."""
     return QCoreApplication.translate("Errors", ", ").join(names)

@@ -199,6 +199,18 @@ def is_removed(line: Line) -> bool:
     return line.origin is not None and line.origin.is_removed
 
 
+def paragraph_ends(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Return the spoken lines after which a paragraph ends: each line, if no line is marked as the first of one."""
+    spoken = [line for line in lines if line.is_spoken]
+    if not any(line.begins_paragraph for line in spoken):
+        return tuple(line for line in spoken if not line.heading)
+    return tuple(
+        line
+        for line, following in zip(spoken, [*spoken[1:], None], strict=True)
+        if not line.heading and (following is None or following.begins_paragraph or following.heading)
+    )
+
+
 class LineState(Enum):
     """State of a line. Only the window assigns the last three."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import importlib.util
 import pickle
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QLocale
@@ -15,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
 from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.models.model_text import progress_text
-from studio.app.translation import use_language
+from studio.app.translation import join_clauses, use_language, with_label
 from studio.audio.encoding import encoding_named
 from studio.catalog.progress import Phase, Progress
 from studio.errors import CannotWrite, UnusableSetting, from_record
@@ -58,6 +60,36 @@ def test_phrases_are_joined_with_the_comma_of_the_language(qapp: Any, chinese: N
     assert progress_text(progress) == "2.00 MB/秒，还需 30 秒"
     use_language(qapp, QLocale("en_US"))
     assert progress_text(progress) == "2.00 MB/s, 30 s left"
+
+
+def test_no_ascii_punctuation_stands_between_chinese_characters() -> None:
+    """Qt needs the parentheses of file filters and of keys, such as 文件(&F)."""
+    file = ElementTree.parse(CHECKOUT / "resources" / "translations" / "studio_zh_CN.ts")
+    texts = ["".join(each.itertext()) for each in file.iter("translation")]
+    wrong = re.compile(
+        r"(?<=[\u4e00-\u9fff}”）])(?:[,:;!?](?!\d)|\.(?!\w)|\((?!&|\{patterns))|[,:;!?)] ?(?=[\u4e00-\u9fff（“])"
+    )
+    assert [text for text in texts if wrong.search(re.sub(r"\(&\w\)|\{\w*[:.,]\w*\}", "", text))] == []
+
+
+def test_texts_are_joined_with_the_punctuation_of_the_language() -> None:
+    """An f-string or a join with a colon or comma would put half-width punctuation into Chinese texts."""
+    joint = re.compile(r"""\}(?:[:;,]|\.) \{|"(?:, |: |; |\. )"(?:\.join| \+)|\+=? "(?:, |: |; |\. )"|f"\{\w+\} \(\{""")
+    is_translated = re.compile(
+        r"\b(?:self\.tr|_tr|_T|translate|QT_TRANSLATE_NOOP|message|_log\.\w+)\(|^\s*\"[A-Z]\w*\", \""
+    )
+    found = [
+        f"{path.relative_to(CHECKOUT)}: {line.strip()}"
+        for path in sorted((CHECKOUT / "studio" / "app").rglob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if joint.search(line) and not is_translated.search(line)
+    ]
+    assert found == []
+
+
+def test_a_tool_tip_has_the_colon_of_the_language(qapp: Any, chinese: None) -> None:
+    assert with_label("已就绪", "没有问题") == "已就绪：没有问题"
+    assert join_clauses(("第 1 行", "已锁定")) == "第 1 行。已锁定"
 
 
 def test_the_file_dialog_of_qt_is_translated(qapp: Any, chinese: None) -> None:

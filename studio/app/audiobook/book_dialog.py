@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import (
     QDialog,
+    QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -26,7 +28,8 @@ from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.export.book import read_cover
-from studio.project.changes import EditDetails
+from studio.project.changes import Change, CompositeChange, EditDetails, EditLines
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, MAX_PAUSE_SECONDS, paragraph_ends
 
 _COVER_SIZE = 128
 _WIDTH = 480
@@ -45,6 +48,12 @@ class BookDialog(QDialog):
         self.title = QLineEdit(details.title)
         self.author = QLineEdit(details.author)
         self.narrator = QLineEdit(details.narrator)
+        self._ends = paragraph_ends(editor.script.lines)
+        self.pause = QDoubleSpinBox(maximum=MAX_PAUSE_SECONDS, singleStep=0.1, decimals=2)
+        self.pause.setSuffix(" " + self.tr("s"))
+        pauses = Counter(line.pause_after_seconds for line in self._ends)
+        self.pause.setValue(max(pauses, key=lambda seconds: pauses[seconds], default=DEFAULT_PAUSE_SECONDS))
+        self._pause_before = self.pause.value()
         self.picture = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self.picture.setFixedSize(_COVER_SIZE, _COVER_SIZE)
         self.picture.setAccessibleName(self.tr("Cover"))
@@ -56,6 +65,7 @@ class BookDialog(QDialog):
             (self.tr("Title"), self.title),
             (self.tr("Author"), self.author),
             (self.tr("Narrator"), self.narrator),
+            (self.tr("Paragraph pause"), self.pause),
         ):
             fields.addRow(label, field)
         cover = QHBoxLayout()
@@ -84,8 +94,11 @@ class BookDialog(QDialog):
             narrator=self.narrator.text().strip(),
             cover=self._cover,
         )
-        if after != before:
-            self._editor.push(EditDetails(after), self.tr("Edit book details"))
+        changes: list[Change] = [] if after == before else [EditDetails(after)]
+        if self.pause.value() != self._pause_before:
+            changes.append(EditLines({line.id: {"pause_after_seconds": self.pause.value()} for line in self._ends}))
+        if changes:
+            self._editor.push(CompositeChange(tuple(changes)), self.tr("Edit book details"))
         super().accept()
 
     def load_cover(self, path: Path) -> None:

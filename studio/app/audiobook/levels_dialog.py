@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.theme.colors import theme_colors
+from studio.app.translation import join_phrases
 from studio.app.widgets.controls import STRETCH, in_column, in_row
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
@@ -163,7 +164,7 @@ class LevelsPanel(QWidget):
             cell.setText(f"{'✓' if finding.is_met else '✗'} {words}")
             cell.setForeground(QColor(colors.good if finding.is_met else colors.bad))
             verdict = self.tr("meets the standard") if finding.is_met else self.tr("outside the standard")
-            cell.setData(Qt.ItemDataRole.AccessibleTextRole, f"{words}, {verdict}")
+            cell.setData(Qt.ItemDataRole.AccessibleTextRole, join_phrases((words, verdict)))
             cell.setToolTip(verdict)
         return cell
 

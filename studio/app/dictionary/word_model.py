@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from studio.app.error_text import format_error
 from studio.app.theme.icons import icon
+from studio.app.translation import with_label
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import BadPronunciation
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -141,7 +142,7 @@ class WordModel(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return format_error(problem) if problem is not None else self._hints[column]
             case Qt.ItemDataRole.AccessibleTextRole if problem is not None:
-                return f"{row.written}: {format_error(problem)}"
+                return with_label(row.written, format_error(problem))
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy, QWidget
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.sizes import SMALL_RADIUS
 from studio.app.theme.voice_colors import voice_color
-from studio.app.translation import join_names
+from studio.app.translation import join_clauses, join_names, join_phrases
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks
 from studio.app.widgets.waveform_painting import Scale, paint_ruler, paint_waveform
@@ -188,20 +188,20 @@ class TimelineView(QAbstractScrollArea):
 
     def _describe(self) -> None:
         """Describe the current line for screen readers."""
-        slot, words = self._slot_of(self._current), ""
+        slot, parts = self._slot_of(self._current), list[str]()
         if slot is not None and self._current is not None:
             line = self._script.line(self._current)
-            words = self.tr("Line {number}: slot {start:.2f} to {end:.2f} s").format(
-                number=self._script.index_of[line.id] + 1, start=slot.start_seconds, end=slot.end_seconds
-            )
+            words = self.tr("Line {number}: slot {start:.2f} to {end:.2f} s")
+            number = self._script.index_of[line.id] + 1
+            parts.append(words.format(number=number, start=slot.start_seconds, end=slot.end_seconds))
             seconds = take_seconds(self._script, line)
             if seconds is not None:
-                words += ", " + self.tr("take {seconds:.2f} s").format(seconds=seconds)
+                parts.append(self.tr("take {seconds:.2f} s").format(seconds=seconds))
             if overrun := overrun_seconds(slot, seconds, self._script.speech_slots):
-                words += ", " + self.tr("{seconds:.2f} s too long").format(seconds=overrun)
+                parts.append(self.tr("{seconds:.2f} s too long").format(seconds=overrun))
         overlap = self._overlap_words()
         self.overlap_changed.emit(overlap)
-        self.setAccessibleDescription(f"{words}. {overlap}" if overlap else words)
+        self.setAccessibleDescription(join_clauses(filter(None, (join_phrases(parts), overlap))))
         self.viewport().update()
 
     def _overlaps(self) -> list[tuple[Line, Slot]]:

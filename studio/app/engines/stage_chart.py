@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.app.engines.engine_text import figure, stage_title
 from studio.app.theme.colors import ThemeColors, theme_colors
+from studio.app.translation import join_phrases, with_label
 from studio.app.widgets.painting_guard import paints_safely
 from studio.engines.overview import EngineStatus
 from studio.engines.stage import Stage
@@ -131,10 +132,11 @@ class StageChart(QWidget):
 
     def _description(self) -> str:
         """Return the figures as text for screen readers."""
-        return "; ".join(
-            f"{stage_title(stage)}: {figure(timing.seconds_per_audio_second)} s"
-            if timing is not None
-            else f"{stage_title(stage)}: {self.tr('not measured')}"
+        return join_phrases(
+            with_label(
+                stage_title(stage),
+                self.tr("not measured") if timing is None else f"{figure(timing.seconds_per_audio_second)} s",
+            )
             for stage, timing in self._timings
         )
 

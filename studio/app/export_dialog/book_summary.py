@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel, QListWidget, QPushButton, QWidget
 
-from studio.app.translation import duration_text
+from studio.app.translation import duration_text, join_phrases
 from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
 from studio.export.book import BookDetails, plan_chapters
 from studio.export.checks import expected_seconds
@@ -40,7 +40,7 @@ class BookSummary(QWidget):
 
     def show_book(self, book: BookDetails, name: str, items: Sequence[ExportItem]) -> None:
         """Show the ``book`` that is made of ``items``; ``name`` is the title of a book that has none."""
-        rows = [f"{book.title or name}, {book.author}" if book.author else book.title or name]
+        rows = [join_phrases(filter(None, (book.title or name, book.author)))]
         if book.narrator:
             rows.append(self.tr("Read by {narrator}").format(narrator=book.narrator))
         else:

@@ -15,7 +15,7 @@ from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.export_dialog.task_text import figures_text, phase_text
 from studio.app.notifications import NotificationBar
 from studio.app.theme.icons import icon
-from studio.app.translation import join_sentences
+from studio.app.translation import join_phrases, join_sentences
 from studio.app.widgets.dialogs import bring_to_front
 
 
@@ -76,7 +76,7 @@ class ExportController(QObject):
         self.chip.setText(words)
         tip = " · ".join(filter(None, (task.order.name, phase_text(task), figures_text(task))))
         self.chip.setToolTip(tip)
-        self.chip.setAccessibleName(f"{words}, {tip}")
+        self.chip.setAccessibleName(join_phrases((words, tip)))
 
     def _on_ended(self, task: ExportTask) -> None:
         self._show_chip()

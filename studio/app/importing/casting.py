@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.app.background import run_in_thread
 from studio.app.importing.cast_dialog import CastDialog
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.project.casting import Cast, LibraryNames, Role, casting_change, collect_roles, with_suggestions
+from studio.project.changes import EditLines
 from studio.project.lines import Line
 from studio.voices.library import Voice
 from studio.voices.voice import name_key
@@ -90,6 +92,38 @@ class CastingController(QObject):
     def assign(self, roles: Sequence[Role], voice: str) -> None:
         """Assign ``voice`` to characters, which keep their styles."""
         self._apply(tuple(roles), {role.key: replace(role.member, voice=voice) for role in roles})
+
+    def open_speaker_menu(self, line_id: str, place: QPoint, voices: Iterable[str]) -> None:
+        """Offer the characters of the script for a line, or ``voices`` if there are none."""
+        editor = self._session.editor
+        line = editor.script.line(line_id)
+        names = {name_key(each.character): each.character for each in editor.script.lines if each.character}
+        is_cast = bool(names)
+        if not is_cast:
+            names = {name_key(name): name for name in voices}
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        current = name_key((line.character if is_cast else line.voice) or "")
+        for key, name in sorted(names.items()):
+            action = menu.addAction(name, partial(self._speak_as if is_cast else self._speak_with, line, name))
+            action.setCheckable(True)
+            action.setChecked(key == current)
+            action.setEnabled(not line.is_locked)
+        menu.popup(place)
+
+    def _speak_as(self, line: Line, character: str) -> None:
+        """Give a line another character, with the voice that this character has."""
+        script, key = self._session.editor.script, name_key(character)
+        others = (each.voice for each in script.lines if each.voice and name_key(each.character or "") == key)
+        member = script.details.cast.get(key)
+        voice = member.voice if member is not None and member.voice else next(others, line.voice)
+        edits: dict[str, object] = {"character": character, "voice": voice}
+        if line.is_speaker_sure is not None:
+            edits["is_speaker_sure"] = True
+        self._session.editor.push(EditLines({line.id: edits}), self.tr("Change speaker"))
+
+    def _speak_with(self, line: Line, voice: str) -> None:
+        self._session.editor.push(EditLines({line.id: {"voice": voice}}), self.tr("Change voice"))
 
     def select_character(self) -> None:
         """Select all lines of the current line's character."""

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from studio.app.actions import IGNORES_ENTER
 from studio.app.playback.comparison import Comparison, ComparisonEntry
 from studio.app.theme.icons import icon
-from studio.app.translation import join_names, join_sentences
+from studio.app.translation import join_names, join_sentences, with_label
 from studio.app.widgets.controls import STRETCH, in_column, text_label
 from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.elided_label import ElidedLabel
@@ -178,7 +178,7 @@ class CompareDialog(QDialog):
         names_are_shown = self._has_decided or not self._comparison.is_blind
         for index, (entry, details) in enumerate(zip(self._comparison.entries, self._details, strict=True)):
             details.setText(self._name(entry) if names_are_shown else self._hidden_name(index))
-            self._letters[index].setAccessibleName(f"{entry.letter}: {details.text()}")
+            self._letters[index].setAccessibleName(with_label(entry.letter, details.text()))
 
     def _hidden_name(self, index: int) -> str:
         if self._comparison.is_playing and index == self._comparison.current:

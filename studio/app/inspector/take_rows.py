@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from studio.app.checking.verdicts import VerdictMark, verdict_mark
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
-from studio.app.translation import join_phrases
+from studio.app.translation import join_phrases, with_label
 from studio.model.options import Quality
 from studio.pipeline.request import LengthVerdict
 from studio.project.project import Project
@@ -168,7 +168,7 @@ def accessible_text(row: TakeRow, *, is_chosen: bool) -> str:
             take_name(take),
             *([translate("Takes", "chosen")] if is_chosen else []),
             *([translate("Takes", "kept")] if take.is_kept else []),
-            *([f"{verdict_text(row)}: {row.verdict.reason}"] if row.verdict is not None else []),
+            *([with_label(verdict_text(row), row.verdict.reason)] if row.verdict is not None else []),
             *mark_texts(row),
             length_text(row),
             details_text(row),

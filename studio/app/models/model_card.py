@@ -30,7 +30,7 @@ from studio.app.models.model_text import (
 )
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.translation import join_names
+from studio.app.translation import join_names, with_label
 from studio.app.widgets.controls import in_column, in_row, text_label
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.catalog.installed import ModelState, ModelStatus
@@ -100,7 +100,7 @@ class ModelCard(QFrame):
             button.clicked.connect(lambda _=False, pressed=button: self._calls[pressed]())
         for button, call in ((self._retry, self.retry_wanted), (self._other_source, self.other_source_wanted)):
             button.setAutoDefault(False)
-            button.setAccessibleName(f"{button.text()}: {name}")
+            button.setAccessibleName(with_label(button.text(), name))
             button.clicked.connect(call)
         self._lay_out()
 
@@ -243,6 +243,6 @@ class ModelCard(QFrame):
 
     def _offer(self, button: QPushButton, words: str, call: Callable[[], object]) -> None:
         button.setText(words)
-        button.setAccessibleName(f"{words}: {self.name}")
+        button.setAccessibleName(with_label(words, self.name))
         self._calls[button] = call
         button.show()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.error_text import error_message, message_text
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
-from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases, join_sentences
+from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases, join_sentences, with_label
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.machine import Advice, MachineFacts, Reason, recommend_model, speed_message
@@ -163,7 +163,7 @@ def task_text(task: ModelTask) -> str:
         details = _tr(_T("Models", "queued"))
     if task.stop.is_cancelled:
         details = _tr(_T("Models", "stopping…"))
-    return f"{words}: {details}" if details else words
+    return with_label(words, details) if details else words
 
 
 def is_waiting(task: ModelTask) -> bool:

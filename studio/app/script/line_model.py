@@ -21,6 +21,7 @@ from studio.app.script.line_statuses import LineStatusStore, odd_length_warning
 from studio.app.script.outline import LengthCache, Section, find_sections, seconds_of
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.row_words import slot_fit, time_text
+from studio.app.translation import join_clauses, join_phrases, with_label
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.project.lines import Heading, Line, LineState, LineStyle, is_removed
@@ -317,20 +318,20 @@ class LineModel(QAbstractTableModel):
         text = line.text or self.tr("Empty")
         if line.heading is not Heading.NONE:
             kind = self.tr("Chapter") if line.heading is Heading.CHAPTER else self.tr("Scene")
-            return f"{row + 1}, {kind}: {text}. {self._summary(row)}"
+            return join_clauses((with_label(join_phrases((str(row + 1), kind)), text), self._summary(row)))
         if not line.is_spoken:
-            return f"{row + 1}, {self.tr('Note')}: {text}"
+            return with_label(join_phrases((str(row + 1), self.tr("Note"))), text)
         state = self._display_text(line, Column.STATE, row)
-        words = f"{row + 1}, {self.speaker_text(line)}: {text}. {state}"
+        parts = [with_label(join_phrases((str(row + 1), self.speaker_text(line))), text), state]
         mark = self.verdict_of(line)
         if mark is not None:
-            words += f". {mark.name}: {mark.reason}"
-        return words + (". " + self.tr("Locked") if line.is_locked else "")
+            parts.append(with_label(mark.name, mark.reason))
+        return join_clauses([*parts, *([self.tr("Locked")] if line.is_locked else [])])
 
     def speaker_text(self, line: Line) -> str:
         """Return the voice of a line, after its character if it has one."""
         voice = line.voice or self.tr("No voice")
-        return f"{line.character}, {voice}" if line.character else voice
+        return join_phrases(filter(None, (line.character, voice)))
 
     def _summary(self, row: int) -> str:
         section = next((each for each in self.sections if each.row == row), None)

@@ -37,6 +37,7 @@ from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
 from studio.app.theme.voice_colors import voice_color, voice_initial
+from studio.app.translation import with_label
 from studio.app.voices.voice_items import VoiceNames
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import WaveformPeaks
@@ -283,12 +284,12 @@ class ManuscriptDelegate(TextDelegate):
         if kind is RowKind.SPOKEN and place.x() < columns.text_left:
             words = self._voices.missing_words(line) if self._voices.is_missing(line) else line.voice
             words = words or self.tr("No voice")
-            words = f"{line.character}: {words}" if line.character else words
+            words = with_label(line.character, words) if line.character else words
             return words + "\n" + self.tr("This line is locked.") if line.is_locked else words
         if kind is not RowKind.NOTE and line.is_spoken and place.x() >= columns.duration_left:
             state = index.sibling(index.row(), Column.STATE)
             reason = state.data(Qt.ItemDataRole.ToolTipRole)
-            return f"{state.data()}: {reason}" if reason else str(state.data())
+            return with_label(state.data(), reason) if reason else str(state.data())
         if row.chip is not None and row.chip.contains(QPointF(place)):
             words = self._styles.label(line.style)
             return (

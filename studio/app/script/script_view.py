@@ -40,6 +40,7 @@ from studio.app.script.edits import Match
 from studio.app.script.hidden_rows import HiddenRows
 from studio.app.script.line_model import Column, Index, LineModel, runs
 from studio.app.script.manuscript_delegate import ManuscriptDelegate
+from studio.app.script.manuscript_layout import RowKind, row_kind
 from studio.app.script.row_heights import RowHeights
 from studio.app.script.row_order import RowOrder
 from studio.app.script.start_hint import StartHint
@@ -70,11 +71,13 @@ class ScriptView(DraggingView):
 
     current_line_changed = Signal(object)  # line id or None
     selection_changed = Signal()
+    speaker_clicked = Signal(str, QPoint)  # the id of the current line, and where its name was clicked
 
     def __init__(self, model: LineModel, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self._last_line_id: str | None = None
         self._last_row = 0
+        self._pressed_name: int | None = None  # the row of the current line
         self._selected_ids: list[str] | None = None  # until the selection or the order of the rows changes
         self._voices = VoiceNames()
         self._styles = styles
@@ -255,7 +258,25 @@ class ScriptView(DraggingView):
             line = self._lines.line_at(index.row())
             self._fold(index, is_folded=not self.hidden_rows.is_folded(line.id))
             return
+        is_only_one = len(self.selectionModel().selectedRows()) == 1 and index.row() == self.currentIndex().row()
+        self._pressed_name = index.row() if is_only_one and self._is_on_name(index, event) else None
         super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Offer other speakers after a click on the name of the current line."""
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if self._pressed_name is not None and index.row() == self._pressed_name and self._is_on_name(index, event):
+            self.speaker_clicked.emit(self._lines.line_at(index.row()).id, event.globalPosition().toPoint())
+        self._pressed_name = None
+
+    def _is_on_name(self, index: QModelIndex, event: QMouseEvent) -> bool:
+        is_plain = event.button() == Qt.MouseButton.LeftButton and not event.modifiers()
+        if self.is_compact or not index.isValid() or not is_plain:
+            return False
+        kind = row_kind(self._lines.line_at(index.row()))
+        left = event.position().x() - self.visualRect(index).left()
+        return kind is RowKind.SPOKEN and left < self.text_delegate.layouts.columns.text_left
 
     def _is_on_arrow(self, index: QModelIndex, event: QMouseEvent) -> bool:
         line = self._lines.line_at(index.row())

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from studio.app.error_text import format_error
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
-from studio.app.translation import duration_text
+from studio.app.translation import duration_text, join_phrases
 from studio.app.widgets.controls import in_column, in_row, text_label
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
@@ -164,11 +164,11 @@ class QueuePanel(QWidget):
         if not num_left:
             self._summary.setText(self.tr("The queue is empty."))
             return
-        words = self.tr("%n line(s) left", "", num_left)
+        parts = [self.tr("%n line(s) left", "", num_left)]
         seconds = self._queue.remaining_seconds
         if seconds is not None:
-            words += ", " + self.tr("about {time}").format(time=duration_text(seconds))
-        self._summary.setText(words)
+            parts.append(self.tr("about {time}").format(time=duration_text(seconds)))
+        self._summary.setText(join_phrases(parts))
 
     def _open_menu(self) -> None:
         menu = QMenu(self)

@@ -11,6 +11,7 @@ from studio.app.notifications import NotificationBar
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
+from studio.app.translation import join_phrases, join_sentences
 
 _MESSAGE_MILLISECONDS = 6_000
 _COUNTDOWN_MILLISECONDS = 250
@@ -90,18 +91,18 @@ class TaskReporter(QObject):
                 words = self.tr("Line {number}: connecting again")
             case _:
                 words = self.tr("Speaking line {number}")
-        text = words.format(number=number)
+        parts = [words.format(number=number)]
         seconds = self._session.playback.player.starts_in_seconds
         if seconds is not None and seconds > 0.5:  # shorter waits are not worth mentioning
-            text += ", " + self.tr("playback starts in {seconds:.0f} s").format(seconds=seconds)
+            parts.append(self.tr("playback starts in {seconds:.0f} s").format(seconds=seconds))
         num_others = len(self._session.queue.running) - 1
         if num_others > 0:
-            text += ", " + self.tr("%n more in parallel", "", num_others)
+            parts.append(self.tr("%n more in parallel", "", num_others))
         num_waiting = len(self._session.queue.clearable)
-        if num_waiting:
-            text += ", " + self.tr("%n queued", "", num_waiting)
-            text += " " + self.tr("(Esc twice clears the queue)")
-        return text
+        if not num_waiting:
+            return join_phrases(parts)
+        parts.append(self.tr("%n queued", "", num_waiting))
+        return join_sentences((join_phrases(parts), self.tr("(Esc twice clears the queue)")))
 
 
 class LengthNotices(QObject):

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.sizes import FOCUS_RING
+from studio.app.translation import join_clauses
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks, Samples
 from studio.app.widgets.time_ranges import ClipSelection, Handle, Viewport
@@ -360,9 +361,9 @@ class WaveformView(QWidget):
         else:
             words = self.tr("{seconds:.1f} seconds of audio").format(seconds=self.seconds)
         if self._selection:
-            words += ". " + self.tr("Selected from {start:.2f} to {end:.2f} seconds").format(
-                start=self._selection.start_seconds, end=self._selection.end_seconds
-            )
+            selected = self.tr("Selected from {start:.2f} to {end:.2f} seconds")
+            start, end = self._selection.start_seconds, self._selection.end_seconds
+            words = join_clauses((words, selected.format(start=start, end=end)))
         self.setAccessibleDescription(words)
 
     # Geometry and painting.

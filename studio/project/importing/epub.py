@@ -273,7 +273,10 @@ def _blocks_of(sections: Sequence[_Section]) -> tuple[list[Block], int | None]:
 
 
 def _heading(entry: _Entry, following: Sequence[Block]) -> tuple[Block, int]:
-    """Return the heading of an entry, and how many of the following blocks it replaces, which repeat its title."""
+    """Return the heading of an entry, and how many of the following blocks it replaces, which repeat its title.
+
+    A heading that says less than the contents, such as “3” for “Chapter 3”, is replaced by the entry.
+    """
     title = rest = _words(entry.title)
     num_read = 0
     for block in following:
@@ -287,6 +290,8 @@ def _heading(entry: _Entry, following: Sequence[Block]) -> tuple[Block, int]:
     headings = list(takewhile(lambda block: block.level, following))
     if not any(_words(block.text) == title for block in headings):
         headings = headings[:1]
+    if {word for block in headings for word in _words(block.text)} < set(title):
+        return Block(entry.title, level=entry.level), len(headings)
     return Block(". ".join(block.text for block in headings), level=entry.level), len(headings)
 
 

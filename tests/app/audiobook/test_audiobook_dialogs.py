@@ -18,6 +18,8 @@ from pytestqt.qtbot import QtBot
 from studio.app.audiobook.book_dialog import BookDialog
 from studio.app.audiobook.levels_dialog import LevelsPanel
 from studio.app.script.project_editor import ProjectEditor
+from studio.project.changes import InsertLines
+from studio.project.lines import Heading, Line
 from studio.project.project import Project
 
 RATE = 44_100
@@ -53,6 +55,25 @@ def test_book_details_are_one_undo_step(editor: ProjectEditor, qtbot: QtBot, tmp
     editor.undo_stack.undo()
     assert editor.script.details.title == ""
     assert editor.script.details.cover is None
+
+
+def test_the_pause_between_paragraphs_is_set_for_the_whole_book(editor: ProjectEditor, qtbot: QtBot) -> None:
+    lines = (
+        Line("h", "One", heading=Heading.CHAPTER, pause_after_seconds=1.0),
+        Line("a", "Rain fell.", pause_after_seconds=0.3),
+        Line("b", "It was cold.", pause_after_seconds=0.6),
+        Line("c", "Snow fell.", begins_paragraph=True, pause_after_seconds=0.6),
+        Line("n", "A note.", is_spoken=False),
+    )
+    editor.push(InsertLines(0, lines), "Insert")
+    dialog = BookDialog(editor)
+    qtbot.addWidget(dialog)
+    assert dialog.pause.value() == 0.6
+    dialog.pause.setValue(0.9)
+    dialog.accept()
+    assert [line.pause_after_seconds for line in editor.script.lines[:5]] == [1.0, 0.3, 0.9, 0.9, 0.3]
+    editor.undo_stack.undo()
+    assert [line.pause_after_seconds for line in editor.script.lines[:5]] == [1.0, 0.3, 0.6, 0.6, 0.3]
 
 
 def test_unchanged_details_are_no_undo_step(editor: ProjectEditor, qtbot: QtBot) -> None:

@@ -46,15 +46,20 @@ def table(folder: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_an_export_waits_for_checks_if_asked_to(make_bench: MakeBench, tmp_path: Path) -> None:
+def test_an_export_waits_for_checks_and_its_result_can_be_opened_again(make_bench: MakeBench, tmp_path: Path) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 1}))
-    bench.settings.change({EXPORT_WAITS_FOR_CHECKS: True})
+    assert not bench.window.actions_by_id["file.last_export"].isEnabled()
     task = export(bench, tmp_path / "target")
     bench.until(lambda: task.state.is_over)
     assert task.state is ExportState.DONE
     rows = table(tmp_path / "target")
     assert [row["verdict"] for row in rows] == ["good", "good", "good"]
     assert rows[1]["seed"] == str(retry_seed(1, 1)), "the second take"
+    bench.trigger("file.last_export")
+    details = bench.parts.exports.details
+    assert details is not None
+    assert details.outcome.title.text() == "Export finished"
+    details.reject()
 
 
 @pytest.mark.slow
@@ -67,11 +72,11 @@ def test_the_dialog_offers_to_wait_for_checks(make_bench: MakeBench, tmp_path: P
     dialog.form.leave_out.setChecked(True)
     assert not waits.isVisibleTo(dialog)
     dialog.form.speak_first.setChecked(True)
+    assert waits.isChecked()
     waits.click()
     task = confirm(bench, dialog)
     bench.until(lambda: task.state.is_over)
-    assert bench.settings[EXPORT_WAITS_FOR_CHECKS] is True
-    assert [row["verdict"] for row in table(tmp_path / "target")] == ["good", "good", "good"]
+    assert bench.settings[EXPORT_WAITS_FOR_CHECKS] is False
 
 
 def test_the_dialog_does_not_offer_it_without_checks(make_bench: MakeBench, tmp_path: Path) -> None:
@@ -85,6 +90,7 @@ def test_the_dialog_does_not_offer_it_without_checks(make_bench: MakeBench, tmp_
 def test_an_export_does_not_wait_otherwise(make_bench: MakeBench, tmp_path: Path) -> None:
     checks = FakeChecks({TEXTS[1]: 1}, is_held=True)
     bench = open_script(make_bench, checks)
+    bench.settings.change({EXPORT_WAITS_FOR_CHECKS: False})
     task = export(bench, tmp_path / "target")
     bench.until(lambda: task.state.is_over)
     assert task.state is ExportState.DONE
@@ -95,7 +101,6 @@ def test_an_export_does_not_wait_otherwise(make_bench: MakeBench, tmp_path: Path
 def test_a_waiting_export_can_be_cancelled(make_bench: MakeBench, tmp_path: Path) -> None:
     checks = FakeChecks(is_held=True)
     bench = open_script(make_bench, checks)
-    bench.settings.change({EXPORT_WAITS_FOR_CHECKS: True})
     task = export(bench, tmp_path / "target")
     bench.until(lambda: checks.requests and not bench.session.queue.running)
     assert not task.state.is_over

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 from window_bench import Bench
 
 from studio.app.importing.characters_panel import CharactersPanel
@@ -114,3 +115,26 @@ def test_space_plays_all_lines_of_the_character(play: Bench) -> None:
     play.loop.call_soon(lambda: QTest.keyClick(panel.list, Qt.Key.Key_Space))
     play.until(lambda: heard and not player.is_active)
     assert heard == ["one", "three"]
+
+
+@pytest.mark.parametrize(("name", "line"), [("Old Captain", ("Old Captain", "Bert")), ("Bert", (None, "Bert"))])
+def test_a_click_on_the_name_of_the_current_line_changes_its_speaker(
+    play: Bench, name: str, line: tuple[str | None, str]
+) -> None:
+    view = play.window.script.view
+    if line[0] is None:
+        play.session.editor.push(InsertLines(1, (Line("one", "Who is there?", "Ada"),)), "Insert")
+    else:
+        open_panel(play)
+        play.session.editor.push(EditLines({"two": {"voice": "Bert"}}), "Cast")
+    view.select_lines(["one"])
+    row = view.visualRect(view.currentIndex())
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=row.topLeft() + QPoint(60, 15))
+    play.until(lambda: [menu for menu in play.window.findChildren(QMenu) if menu.isVisible()])
+    (menu,) = [menu for menu in play.window.findChildren(QMenu) if menu.isVisible()]
+    (action,) = [action for action in menu.actions() if action.text() == name]
+    action.trigger()
+    menu.close()
+    assert (play.lines[1].character, play.lines[1].voice) == line
+    play.trigger("edit.undo")
+    assert play.lines[1].voice == "Ada"

@@ -79,6 +79,12 @@ def test_parts_and_chapters_keep_their_levels() -> None:
     ]
 
 
+def test_a_heading_that_is_only_a_number_has_the_title_of_the_contents() -> None:
+    pages = {"one.xhtml": "<h1>3</h1><p>Rain fell.</p>", "two.xhtml": "<h2>IV</h2><h2>Snow</h2><p>Snow fell.</p>"}
+    content = epub(pages, contents=toc(entry("one.xhtml", "Chapter 3"), entry("two.xhtml", "Chapter IV: Snow")))
+    assert outline(content) == [(C, "Chapter 3"), (N, "Rain fell."), (C, "Chapter IV: Snow"), (N, "Snow fell.")]
+
+
 def test_entries_of_one_title_at_one_place_are_one_heading() -> None:
     contents = toc(entry("one.xhtml", "One", entry("one.xhtml#a", "One"), entry("one.xhtml#b", "Two")))
     body = '<h1 id="a">One</h1><p>Rain.</p><h2 id="b">Two</h2><p>Snow.</p>'
