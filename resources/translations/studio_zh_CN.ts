@@ -643,7 +643,7 @@
     </message>
     <message>
         <source>Exported files get these as tags. Audiobooks (M4B) also get the cover.</source>
-        <translation>导出的文件会写入这些标签，有声书 (M4B) 还会包含封面。</translation>
+        <translation>导出的文件会写入这些标签，有声书（M4B）还会包含封面。</translation>
     </message>
     <message>
         <source>Edit book details</source>
@@ -7708,11 +7708,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Speak stage directions and notes</source>
-        <translation>朗读舞台提示和注释</translation>
+        <translation>为舞台提示和注释生成语音</translation>
     </message>
     <message>
         <source>Speak sounds and songs</source>
-        <translation>朗读音效和歌曲标注</translation>
+        <translation>为音效和歌曲标注生成语音</translation>
     </message>
     <message>
         <source>Import</source>
