@@ -70,7 +70,9 @@ class NormalizedTextPreview(QObject):
     def _requested_text(self) -> str:
         engine = self._bridge.engine.description
         generation = engine.generation if engine is not None else ""
-        return "" if self._line is None else request_text(self._line, self._dictionary, generation)
+        if self._line is None or not self._line.is_spoken:
+            return ""
+        return request_text(self._line, self._dictionary, generation)
 
     def _start(self) -> None:
         if self._task is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QMenu,
     QProgressBar,
     QPushButton,
-    QSizePolicy,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -21,11 +21,14 @@ from studio.app.error_text import format_error
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.translation import duration_text, join_phrases
-from studio.app.widgets.controls import in_column, in_row, text_label
+from studio.app.widgets.controls import in_column, in_row
 from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
 _TEXT_CHARACTERS = 120
+_PROGRESS_PIXELS = 100
+_MIN_LETTERS = 75  # of a panel with words on its buttons
 _ICONS = {
     JobState.WAITING: "state-queued",
     JobState.SPEAKING: "state-speaking",
@@ -53,18 +56,21 @@ class QueuePanel(QWidget):
         self._list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header = self._list.header()
         header.setStretchLastSection(True)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-        self._list.setColumnWidth(0, 130)
-        self._list.setColumnWidth(1, 150)
-        self._summary = text_label("", "quiet", wraps=False)
-        # The text must not determine the minimum width of the window.
-        self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setResizeContentsPrecision(0)  # only of the visible rows
+        self._list.setColumnWidth(1, _PROGRESS_PIXELS)
+        self._summary = ElidedLabel()
+        self._summary.setProperty("role", "quiet")
         self._copy = CopyReportButton()
         self._retry = QPushButton(icon("retry"), self.tr("Try again"))
         self._cancel = QPushButton(icon("close"), self.tr("Cancel"))
         self._clear = QPushButton(icon("remove"), self.tr("Clear finished"))
-        buttons = in_row((self._summary, 1), self._copy, self._retry, self._cancel, self._clear)
-        in_column((self._list, 1), buttons, parent=self, margins=8)
+        self._buttons = {button: button.text() for button in (self._retry, self._cancel, self._clear)}
+        for button, words in self._buttons.items():
+            button.setAccessibleName(words)
+            button.setToolTip(words)
+        foot = in_row((self._summary, 1), self._copy, *self._buttons)
+        in_column((self._list, 1), foot, parent=self, margins=8)
         self._update_timer = QTimer(self, singleShot=True)  # combines many changes into one update
         self._update_timer.timeout.connect(self._show_summary)
         queue.jobs_added.connect(self._on_added)
@@ -77,6 +83,13 @@ class QueuePanel(QWidget):
         self._list.itemSelectionChanged.connect(self._show_buttons)
         self._list.customContextMenuRequested.connect(self._open_menu)
         self._on_added(list(queue.jobs), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Show only the icons of the buttons where their words would leave no space for the summary."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < _MIN_LETTERS * self.fontMetrics().averageCharWidth()
+        for button, words in self._buttons.items():
+            button.setText("" if is_narrow else words)
 
     def _on_added(self, jobs: list[SynthesisJob], position: int) -> None:
         items = [QTreeWidgetItem() for _ in jobs]
@@ -172,8 +185,8 @@ class QueuePanel(QWidget):
 
     def _open_menu(self) -> None:
         menu = QMenu(self)
-        for button in (self._retry, self._cancel, self._clear):
-            action = menu.addAction(button.icon(), button.text())
+        for button, words in self._buttons.items():
+            action = menu.addAction(button.icon(), words)
             action.setEnabled(button.isEnabled())
             action.triggered.connect(button.click)
         menu.popup(self.cursor().pos())

@@ -289,9 +289,10 @@ def _heading(entry: _Entry, following: Sequence[Block]) -> tuple[Block, int]:
         return Block(entry.title, level=entry.level), num_read
     headings = list(takewhile(lambda block: block.level, following))
     if not any(_words(block.text) == title for block in headings):
+        parts = list(takewhile(lambda block: set(_words(block.text)) <= set(title), headings))
+        if parts:
+            return Block(entry.title, level=entry.level), len(parts)
         headings = headings[:1]
-    if {word for block in headings for word in _words(block.text)} < set(title):
-        return Block(entry.title, level=entry.level), len(headings)
     return Block(". ".join(block.text for block in headings), level=entry.level), len(headings)
 
 

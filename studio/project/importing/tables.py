@@ -40,6 +40,15 @@ _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORE
 _HEADINGS = {Field.CHAPTER: Heading.CHAPTER, Field.SCENE: Heading.SCENE}
 _SHEET = "Sheet"  # title of the column with the name of the sheet
 _MAX_NAMED = 5
+# Names of styles in tables, besides those of the presets.
+_OTHER_STYLE_NAMES = {
+    "emotion.happy": "happily happiness joy joyful cheerful 高兴 快乐 愉快 喜悦",
+    "emotion.sad": "sadly sadness 悲伤 难过 悲痛",
+    "emotion.angry": "angrily anger mad furious 愤怒 发怒 恼怒",
+    "emotion.surprised": "surprise astonished 吃惊 惊奇 震惊",
+    "emotion.fear": "afraid scared fear 害怕 惊恐",
+}
+_HAN = regex.compile(r"\p{Han}")
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 _ESCAPED = regex.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot contain
 _MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")
@@ -339,7 +348,8 @@ def _with_directions(line: Line, text: str, directions: Sequence[str]) -> Line:
     """Return a line that says ``text``, with its stage directions as its note, and as its style if one is a preset."""
     if not text:
         return replace(line, is_spoken=False)
-    note = "; ".join(filter(None, (line.note, *directions)))
+    notes = [*filter(None, (line.note, *directions))]
+    note = ("；" if any(map(_HAN.search, notes)) else "; ").join(notes)
     known = (style for words in directions if (style := style_named(words)).preset)
     return replace(line, text=text, note=note, style=next(known, line.style) if line.style.is_plain else line.style)
 
@@ -418,6 +428,9 @@ def _families() -> dict[str, str]:
     for preset in (preset for styles in lists for preset in styles.presets):
         for name in _names(preset):
             found.setdefault(name, preset.family)
+    for family, names in _OTHER_STYLE_NAMES.items():
+        for name in names.split(" "):
+            found.setdefault(name, family)
     return found
 
 

@@ -38,6 +38,17 @@ def test_a_failed_job_has_a_report(bench: Bench, report_of: Callable[[QWidget], 
     panel.close()
 
 
+def test_a_narrow_panel_shows_the_summary_beside_icons(bench: Bench) -> None:
+    panel = QueuePanel(bench.session.queue)
+    panel.resize(900, 200)
+    panel.show()
+    assert panel._clear.text() == "Clear finished"
+    panel.resize(300, 200)
+    assert (panel._clear.text(), panel._clear.toolTip(), panel._clear.accessibleName()) == ("", *["Clear finished"] * 2)
+    assert panel._summary.shown_text == panel._summary.text() == "The queue is empty."
+    panel.close()
+
+
 def script_of(bench: Bench, num_lines: int) -> MainWindow:
     bench.add_voice()
     lines = tuple(Line(f"line-{number}", text=f"word number {number}", voice="Anna") for number in range(num_lines))

@@ -215,7 +215,7 @@ def test_the_keys_of_game_engines_identify_lines(title: str) -> None:
         ("I know (sighs), but no.", "I know, but no.", "sighs"),
         ("[quietly] Go on.", "Go on.", "quietly"),
         ("*sighs* Fine.", "Fine.", "sighs"),
-        ("（叹气）我知道。（对米拉）走吧。", "我知道。走吧。", "叹气; 对米拉"),
+        ("（叹气）我知道。（对米拉）走吧。", "我知道。走吧。", "叹气；对米拉"),
         ("（笑）你好！", "[laughter] 你好！", ""),
         ("The year (1984) was good.", "The year (1984) was good.", ""),
         ("Such (clear) water, call me (phone).", "Such (clear) water, call me (phone).", ""),
@@ -240,6 +240,9 @@ def test_a_direction_that_is_a_style_sets_the_style_of_lines_without_one() -> No
     table = read_csv("ID,Text,Emotion\nd1,(angry) Out!,\nd2,(angry) Out!,sad\n", "a.csv")
     styles = [line.style.preset for line in lines_of_table(table, choose_mapping(table), "a.csv").lines]
     assert styles == ["emotion.angry", "emotion.sad"]
+    table = read_csv("编号,台词,情绪\n1,雨停了。,悲伤\n2,走吧。,愤怒\n", "a.csv")
+    styles = [line.style.preset for line in lines_of_table(table, choose_mapping(table), "a.csv").lines]
+    assert styles == ["emotion.sad", "emotion.angry"]
 
 
 def test_a_row_with_a_direction_alone_is_not_spoken() -> None:
