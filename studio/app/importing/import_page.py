@@ -54,6 +54,7 @@ _SIZE = (860, 560)
 _CONTENTS_WIDTH = 260
 _MAX_SHOWN = 200
 _SHEET_ROWS = 3
+_SHEET_SPACING = 3
 _CHARACTER, _TEXT, _TIME = range(3)
 _ALWAYS_SHOWN = (".epub", ".pdf")
 
@@ -347,7 +348,10 @@ class ImportPage(QDialog):
         if self.encodings.count():
             choices.addRow(self.tr("Encoding:"), self.encodings)
         if len(self._file.tables) > 1:
-            self.sheets.setMaximumHeight(_SHEET_ROWS * self.sheets.sizeHintForRow(0) + 2 * self.sheets.frameWidth())
+            self.sheets.setSpacing(_SHEET_SPACING)
+            row = self.sheets.sizeHintForRow(0) + 2 * _SHEET_SPACING
+            shown = min(_SHEET_ROWS, self.sheets.count())
+            self.sheets.setFixedHeight(shown * row + 2 * (_SHEET_SPACING + self.sheets.frameWidth()))
             choices.addRow(self.tr("Sheets:"), self.sheets)
         if self._is_table:
             choices.addRow(self.titles)
