@@ -115,7 +115,9 @@ class DeferredParts(QObject):
         )
         takes.drag_requested.connect(lambda take_id: self.take_dialogs.drag(take_id, takes))
         script.view.speaker_clicked.connect(
-            lambda *place: self.casting.open_speaker_menu(*place, [voice.name for voice in window.voices.voices])
+            lambda line_id, place: self.casting.open_speaker_menu(
+                line_id, place, [voice.name for voice in window.voices.voices]
+            )
         )
         actions["edit.cast"].triggered.connect(self.casting.open)
         actions["edit.speakers"].triggered.connect(self.speakers.open)

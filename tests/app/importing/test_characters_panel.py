@@ -129,7 +129,7 @@ def test_a_click_on_the_name_of_the_current_line_changes_its_speaker(
         play.session.editor.push(EditLines({"two": {"voice": "Bert"}}), "Cast")
     view.select_lines(["one"])
     row = view.visualRect(view.currentIndex())
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=row.topLeft() + QPoint(60, 15))
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=row.topLeft() + QPoint(36, 15))
     play.until(lambda: [menu for menu in play.window.findChildren(QMenu) if menu.isVisible()])
     (menu,) = [menu for menu in play.window.findChildren(QMenu) if menu.isVisible()]
     (action,) = [action for action in menu.actions() if action.text() == name]
