@@ -727,7 +727,7 @@
     </message>
     <message>
         <source>Play voice (F5)</source>
-        <translation>试听音色 (F5)</translation>
+        <translation>试听音色（F5）</translation>
     </message>
     <message>
         <source>Play voice of {character}</source>
@@ -1023,7 +1023,7 @@ Import a script with names, such as a table with a character column or a dialogu
     <name>CompareDialog</name>
     <message>
         <source>Next (X)</source>
-        <translation>下一个 (X)</translation>
+        <translation>下一个（X）</translation>
     </message>
     <message>
         <source>Reading the takes…</source>
@@ -1083,7 +1083,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Play all (R)</source>
-        <translation>依次播放 (R)</translation>
+        <translation>依次播放（R）</translation>
     </message>
     <message>
         <source>Blind test</source>
@@ -1735,7 +1735,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Optimising for {place}: {index} of {total}</source>
-        <translation>正在针对 {place} 优化 ({index}/{total})</translation>
+        <translation>正在针对 {place} 优化（{index}/{total}）</translation>
     </message>
     <message>
         <source>{used} on disk, limit {limit}</source>
@@ -7169,7 +7169,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Show all lines (Esc)</source>
-        <translation>显示所有行 (Esc)</translation>
+        <translation>显示所有行（Esc）</translation>
     </message>
     <message>
         <source>Show all lines</source>
@@ -8135,15 +8135,15 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Peak (dB)</source>
-        <translation>峰值 (dB)</translation>
+        <translation>峰值（dB）</translation>
     </message>
     <message>
         <source>True peak (dBTP)</source>
-        <translation>真峰值 (dBTP)</translation>
+        <translation>真峰值（dBTP）</translation>
     </message>
     <message>
         <source>Floor (dB)</source>
-        <translation>底噪 (dB)</translation>
+        <translation>底噪（dB）</translation>
     </message>
     <message>
         <source>Head (s)</source>
@@ -10681,7 +10681,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Write a manifest (CSV)</source>
-        <translation>生成清单 (CSV)</translation>
+        <translation>生成清单（CSV）</translation>
     </message>
     <message>
         <source>Text, voice and duration of each line.</source>
@@ -10989,7 +10989,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Audiobook (M4B)</source>
-        <translation>有声书 (M4B)</translation>
+        <translation>有声书（M4B）</translation>
     </message>
     <message>
         <source>One per chapter</source>
@@ -12492,7 +12492,7 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Creating voices: {number} of {total}…</source>
-        <translation>正在创建音色 ({number}/{total})…</translation>
+        <translation>正在创建音色（{number}/{total}）…</translation>
     </message>
     <message>
         <source>Added voice {name}</source>

@@ -67,7 +67,7 @@ def test_no_ascii_punctuation_stands_between_chinese_characters() -> None:
     file = ElementTree.parse(CHECKOUT / "resources" / "translations" / "studio_zh_CN.ts")
     texts = ["".join(each.itertext()) for each in file.iter("translation")]
     wrong = re.compile(
-        r"(?<=[\u4e00-\u9fff}”）])(?:[,:;!?](?!\d)|\.(?!\w)|\((?!&|\{patterns))|[,:;!?)] ?(?=[\u4e00-\u9fff（“])"
+        r"(?<=[\u4e00-\u9fff}”）])(?:[,:;!?](?!\d)|\.(?!\w)| ?\((?!&|\*|\{patterns))|[,:;!?)] ?(?=[\u4e00-\u9fff（“])"
     )
     assert [
         text for text in texts if wrong.search(re.sub(r"\(&\w\)|\{\w*[:.,]\w*\}|\{\{field\}:\{spec\}\}", "", text))

@@ -83,6 +83,7 @@ class QueuePanel(QWidget):
         self._list.itemSelectionChanged.connect(self._show_buttons)
         self._list.customContextMenuRequested.connect(self._open_menu)
         self._on_added(list(queue.jobs), 0)
+        self._show_summary()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Show only the icons of the buttons where their words would leave no space for the summary."""

@@ -54,6 +54,7 @@ _KEY_WORDS = (
 )
 _KEYS = frozenset(_KEY_WORDS.split(" "))
 _IDS = frozenset({"id", "ids", "key", "keys", "guid", "uuid", "uid", "编号", "键"})
+_NAMED_BY_ID = (Field.CHARACTER, Field.CHAPTER, Field.SCENE)
 # A column called "name" contains characters if another column contains files, else it contains files.
 _AMBIGUOUS = ("name", "名称", "名字")
 _NOT_IN_NAMES = regex.compile(r"[\s_\-()\[\].:：]+")
@@ -83,6 +84,10 @@ def guess_mapping(columns: Sequence[str]) -> dict[Field, int]:
     for at, title in enumerate(columns):
         if _plain(title) in _AMBIGUOUS:
             found.setdefault(Field.CHARACTER if Field.FILE_NAME in found else Field.FILE_NAME, at)
+    for at, title in enumerate(columns):  # such as character_id
+        *_, before, last = ["", "", *_title_words(title)]
+        if last in _IDS and _FIELDS.get(before) in _NAMED_BY_ID and at not in found.values():
+            found.setdefault(_FIELDS[before], at)
     other_texts = [at for at, title in enumerate(columns) if _last_word(title) in _OTHER_TEXTS]
     if Field.TEXT not in found and other_texts:
         found[Field.TEXT] = other_texts[0]

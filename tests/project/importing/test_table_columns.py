@@ -299,7 +299,10 @@ def test_a_column_of_names_that_recur_contains_characters() -> None:
         ("VO Asset", Field.FILE_NAME),
         ("Audio Cue", Field.FILE_NAME),
         ("Node", Field.SCENE),
+        ("character_id", Field.CHARACTER),
+        ("ActorID", Field.CHARACTER),
+        ("dialogue_id", None),
     ],
 )
-def test_titles_of_game_tools_are_recognised(title: str, field: Field) -> None:
-    assert guess_mapping([title]) == {field: 0}
+def test_titles_of_game_tools_are_recognised(title: str, field: Field | None) -> None:
+    assert guess_mapping([title]) == ({} if field is None else {field: 0})
