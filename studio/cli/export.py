@@ -134,6 +134,7 @@ async def _export(
         provenance=Provenance(folder.name, arguments.licence or licence_of_model(folder), signing_of(arguments)),
         book=book_details(arguments, script.book),
         style_names=speaking.style_names(),
+        guide_track=script.guide_track,
     )
     if (settings.has_audiobook or settings.has_chapter_files) and not any(
         line.heading is Heading.CHAPTER for _, line in script.lines

@@ -302,6 +302,7 @@ def chosen_settings(
     provenance: Provenance,
     book: BookDetails,
     style_names: Mapping[str, str],
+    guide_track: str | None = None,
 ) -> ExportSettings:
     """Return the settings of an export: from the options, else the preset, else the defaults.
 
@@ -318,6 +319,7 @@ def chosen_settings(
         replaces_files=arguments.replace,
         book=book,
         has_times=True,  # a preset may use them
+        guide_track=guide_track,
         style_names=style_names,
     )
     settings = replace(

@@ -71,6 +71,11 @@ class OpenScript:
     notices: tuple[Message, ...] = ()  # what was left out or guessed in a document
 
     @property
+    def guide_track(self) -> str | None:
+        """The path of the video or audio that a dub follows."""
+        return None if self.project is None else self.project.script.details.guide_track
+
+    @property
     def quality(self) -> Quality:
         """The quality of lines that have none of their own."""
         return Quality.EXACT if self.project is None else self.project.script.details.quality

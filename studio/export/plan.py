@@ -350,7 +350,7 @@ class ExportPlan:
         if joined is not None:
             # All lines are included: with original times, the file ends with the last line of the whole script.
             of_group = joined.positions if joined.group is not None else ()
-            guide = _file_facts(self.settings.guide_track)
+            guide = _file_facts(self.settings.guide_track if self.settings.at_times else None)
             return _digest(lines, *times, *of_group, *guide, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
         words: list[object] = []

@@ -88,7 +88,7 @@ def export_settings(
         joined_name=joined_name if files in ("joined", "both") else None,
         at_times=placement != "pauses",
         joined_per=_JOINED_PER.get(placement, FilePer.SCRIPT),
-        guide_track=Path(guide_track) if guide_track and placement != "pauses" else None,
+        guide_track=Path(guide_track) if guide_track else None,
         standard=standard_named(values[declared.EXPORT_STANDARD]) if has_standard else None,
         room_tone=Path(values[declared.EXPORT_ROOM_TONE])
         if has_standard and values[declared.EXPORT_ROOM_TONE]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import noise_models
 import numpy as np
 import pytest
 import soundfile
+
+from studio.project.changes import CompositeChange, EditDetails, InsertLines
+from studio.project.lines import Line, Slot
+from studio.project.project import Project
 
 pytestmark = pytest.mark.usefixtures("no_spare_silence")
 
@@ -47,6 +52,26 @@ def test_one_file_with_every_line_at_its_time(film) -> None:  # type: ignore[no-
     assert sorted(path.name for path in Path().glob("dub.*")) == ["dub.srt", "dub.wav"]
     assert int(soundfile.info("dub.wav").frames) == 4 * RATE + 2 * WORD_SAMPLES
     assert Path("dub.srt").read_text("utf-8").startswith("1\n00:00:01,250 --> 00:00:01,550\nOne two three.")
+
+
+def test_a_project_with_a_guide_track_gives_files_as_long_as_it(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
+    timbre.library.add(clip, "Anna", "What is said.")
+    soundfile.write("film.wav", np.zeros(7 * 16_000, np.float32), 16_000)
+    with Project.create(Path("drafts").absolute()) as project:
+        lines = (
+            Line("a", "One two three.", "Anna", character="Mira", slot=Slot(1.0, 2.0)),
+            Line("b", "Four five.", "Anna", character="Tom", slot=Slot(3.0, 4.0)),
+        )
+        details = replace(project.script.details, guide_track=str(Path("film.wav").absolute()))
+        project.apply(CompositeChange((InsertLines(0, lines), EditDetails(details))))
+        project.save(Path("film.timbre").absolute())
+    ran = timbre("export", "film.timbre", "--for", "dub-characters", "--model", "quiet", "--out", "tracks")
+    assert ran.status == 0, ran.err
+    tracks = {path.name: soundfile.info(path) for path in Path("tracks").iterdir()}
+    assert {name: (info.frames, info.samplerate) for name, info in tracks.items()} == {
+        "film Mira.wav": (7 * 48_000, 48_000),
+        "film Tom.wav": (7 * 48_000, 48_000),
+    }
 
 
 def test_the_format_follows_the_name_of_the_file(film) -> None:  # type: ignore[no-untyped-def]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import openpyxl
 import pytest
 from book_samples import entry, epub, toc
 from hypothesis import given
@@ -204,6 +205,35 @@ SUBTITLES = [
 def write_subtitles(path: Path, cues: list[tuple[str, str]]) -> Path:
     path.write_text("\n\n".join(f"{number}\n{times}\n{text}" for number, (times, text) in enumerate(cues, 1)))
     return path
+
+
+def test_the_chosen_sheets_of_a_workbook_are_updated(project: Project, tmp_path: Path) -> None:
+    sheets: dict[str, list[tuple[str, str]]] = {
+        "Act 1": [("A1", "(sighs) Hello."), ("A2", "Hi."), ("A3", "Bye.")],
+        "Notes": [("N1", "Do not import this.")],
+        "Act 2": [("B1", "Rain."), ("B2", "Snow.")],
+    }
+
+    def write() -> Path:
+        book = openpyxl.Workbook()
+        book.remove(book.worksheets[0])
+        for name, rows in sheets.items():
+            sheet = book.create_sheet(name)
+            for row in [("ID", "Text"), *rows]:
+                sheet.append(row)
+        book.save(tmp_path / "lines.xlsx")
+        return tmp_path / "lines.xlsx"
+
+    import_file(project, write(), ImportOptions(sheets=("Act 1", "Act 2")))
+    assert texts(project) == ["Act 1", "Hello.", "Hi.", "Bye.", "Act 2", "Rain.", "Snow."]
+    project.apply(EditLines({project.lines[1].id: {"note": "sighs, softly"}}))
+    sheets["Act 1"][1] = ("A2", "Hi there.")
+    sheets["Act 2"].append(("B3", "Ice."))
+    update = plan(project, write())
+    assert counts(update) == (1, 1, 0, 0, 6)
+    project.apply(update.change(GROUP))
+    assert texts(project) == ["Act 1", "Hello.", "Hi there.", "Bye.", "Act 2", "Rain.", "Snow.", "Ice."]
+    assert project.lines[1].note == "sighs, softly"
 
 
 def test_subtitles_are_matched_by_text_and_time(project: Project, tmp_path: Path) -> None:
