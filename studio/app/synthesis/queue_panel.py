@@ -28,7 +28,8 @@ from studio.app.widgets.screen_fit import MIN_LIST_PIXELS
 
 _TEXT_CHARACTERS = 120
 _PROGRESS_PIXELS = 100
-_MIN_LETTERS = 75  # of a panel with words on its buttons
+_BUTTON_PIXELS = 60  # of a button besides its words
+_SUMMARY_LETTERS = 24
 _ICONS = {
     JobState.WAITING: "state-queued",
     JobState.SPEAKING: "state-speaking",
@@ -88,7 +89,9 @@ class QueuePanel(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Show only the icons of the buttons where their words would leave no space for the summary."""
         super().resizeEvent(event)
-        is_narrow = self.width() < _MIN_LETTERS * self.fontMetrics().averageCharWidth()
+        metrics = self.fontMetrics()
+        needed = sum(metrics.horizontalAdvance(words) + _BUTTON_PIXELS for words in self._buttons.values())
+        is_narrow = self.width() < needed + _SUMMARY_LETTERS * metrics.averageCharWidth()
         for button, words in self._buttons.items():
             button.setText("" if is_narrow else words)
 
