@@ -46,7 +46,7 @@ def test_a_narrow_panel_shows_the_summary_beside_icons(bench: Bench) -> None:
     panel.resize(300, 200)
     assert (panel._clear.text(), panel._clear.toolTip(), panel._clear.accessibleName()) == ("", *["Clear finished"] * 2)
     assert panel._summary.text() == "The queue is empty."
-    assert panel._summary.shown_text.startswith("The")
+    bench.until(lambda: panel._summary.shown_text.startswith("The"))
     panel.close()
 
 
