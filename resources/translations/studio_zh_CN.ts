@@ -6886,6 +6886,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Choose one file for all lines, or an audiobook.</source>
         <translation>请选择合并为一个文件，或有声书。</translation>
     </message>
+    <message>
+        <source>Check the address and its firewall, or start the cluster there with “timbre cluster start”.</source>
+        <translation>请检查地址和防火墙，或在那台电脑上用“timbre cluster start”启动集群。</translation>
+    </message>
+    <message>
+        <source>The head node {address} does not answer ({reason}).</source>
+        <translation>主节点 {address} 没有响应（{reason}）。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from studio.cli.command_context import CommandContext
 from studio.cli.numbers import port_number, positive
@@ -29,6 +30,9 @@ from studio.cli.signing import add_signing_options, signing_of
 from studio.errors import CannotServe, IncompleteInstallation
 from studio.model.options import Quality
 from studio.system.installation import how_to_add
+
+if TYPE_CHECKING:
+    from studio.cluster.deployment import ClusterState
 
 EXAMPLES = """\
 examples:
@@ -166,12 +170,19 @@ def _status(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         print(json.dumps({"address": here.address, "url": here.url, **asdict(state)}))
         return 0
     replicas = ", ".join(f"{number} {name.lower()}" for name, number in sorted(state.replicas.items())) or "none"
-    print(f"service   {here.url or 'on the head node'}, {state.status.lower().replace('_', ' ')}")
+    print(f"service   {here.url or 'on the head node'}, {_service_state(state)}")
     print(f"head      {here.address}")
     print(f"nodes     {state.nodes}, with {state.cores:g} cores and {state.gpus:g} GPUs")
     print(f"workers   {replicas}")
     print(f"metrics   {', '.join(state.metrics_urls)}, of Ray")
     return 0
+
+
+def _service_state(state: ClusterState) -> str:
+    """Describe the state. Ray calls a service unhealthy as long as it replaces a lost worker, although others work."""
+    if state.status == "UNHEALTHY" and state.replicas.get("RUNNING"):
+        return "running, with fewer workers than it needs"
+    return state.status.lower().replace("_", " ")
 
 
 def _stop(_arguments: argparse.Namespace, _command_context: CommandContext) -> int:

@@ -18,6 +18,7 @@ from ray import serve
 
 from studio import paths
 from studio.cluster.application import REPLICA
+from studio.cluster.node import require_head
 from studio.cluster.options import ClusterOptions
 from studio.errors import CannotServe
 from studio.pipeline.request import EngineDescription
@@ -127,6 +128,7 @@ def _refused(reason: str) -> CannotServe:
 @contextlib.contextmanager
 def _connected(address: str) -> Iterator[None]:
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
+    require_head(address)
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", namespace=APPLICATION)
     except (ConnectionError, RuntimeError) as error:

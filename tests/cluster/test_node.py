@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from studio.cluster.node import Node, keep_private, remember, running_node, start_node, stop_node
+from studio.cluster import node as node_module
+from studio.cluster.node import Node, keep_private, remember, require_head, running_node, start_node, stop_node
 from studio.errors import CannotServe
 
 # Starts another process, and waits.
@@ -83,10 +85,31 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
 
 
 def test_joining_is_tried_again(commands: list[list[str]]) -> None:
-    node = start_node(join="10.0.0.6:6379", host="10.0.0.7")
-    assert node.address == "10.0.0.6:6379"
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        node = start_node(join=address, host="10.0.0.7")
+    assert node.address == address
     assert len(commands) == 2
-    assert {"--address=10.0.0.6:6379", "--node-ip-address=10.0.0.7"} <= set(commands[0])
+    assert {f"--address={address}", "--node-ip-address=10.0.0.7"} <= set(commands[0])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_a_head_node_that_has_ended_is_an_error(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """Ray would wait for it without end."""
+    monkeypatch.setattr(node_module, "_HEAD_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"{host}:{head.getsockname()[1]}"
+    with pytest.raises(CannotServe, match="does not answer") as raised:
+        start_node(join=address)
+    assert address in str(raised.value)
+    assert not commands
+
+
+def test_an_address_without_a_port_is_an_error() -> None:
+    with pytest.raises(CannotServe, match="does not answer"):
+        require_head("10.0.0.6")
 
 
 def test_a_head_node_that_does_not_start_is_an_error(commands: list[list[str]]) -> None:
