@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -40,6 +42,23 @@ class MeasuredSpeech:
         frames = slice(flow.frames_of_tokens(start), flow.frames_of_tokens(middle))
         return cls(FlowPrompt(tokens[start:middle], prompt.mel[frames], prompt.embedding), tokens[middle:])
 
+    def decode(self, flow: FlowDecoder) -> torch.Tensor:
+        """Return the mel (mel_bins, frames), in the shortest chunks of a stream, so that its caches are measured too."""
+        if not flow.streams_exactly:
+            return flow.decode_whole(self.prompt, self.tokens)
+        first = -len(self.prompt.speech_tokens) % flow.chunk_tokens or flow.chunk_tokens
+        inner = range(first, len(self.tokens) - flow.lookahead_tokens + 1, flow.chunk_tokens)
+        edges = (0, *inner, len(self.tokens))
+        with closing(flow.open_stream(flow.prepare_prompt(self.prompt))) as stream:
+            mels = [
+                stream.decode(
+                    self.tokens[start:stop],
+                    self.tokens[stop : stop + flow.lookahead_tokens] if stop != edges[-1] else (),
+                )
+                for start, stop in pairwise(edges)
+            ]
+        return torch.cat(mels, dim=1)
+
 
 @dataclass(frozen=True, slots=True)
 class TimedMel:
@@ -51,7 +70,7 @@ class TimedMel:
 
 def timed_flow(flow: FlowDecoder, speeches: Sequence[MeasuredSpeech], control: RequestControl) -> TimedMel:
     """Return the mel of all ``speeches`` in a row, and its time. Raise ``Cancelled``."""
-    parts = [timed(partial(flow.decode_whole, speech.prompt, speech.tokens), control) for speech in speeches]
+    parts = [timed(partial(speech.decode, flow), control) for speech in speeches]
     return TimedMel(np.concatenate([mel for mel, _ in parts], axis=1), sum(seconds for _, seconds in parts))
 
 

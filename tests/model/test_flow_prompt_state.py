@@ -40,6 +40,15 @@ def test_whole_blocks_of_the_prompt_are_cached(
 
 
 @pytest.mark.slow
+def test_a_prompt_with_progress_has_the_same_state(reference: Path, family: str) -> None:
+    prompt = random_prompt(flow_config(reference, family), 128)
+    decoder = flow_decoder(reference, family, num_steps=FEW_STEPS)
+    shares: list[float] = []
+    shown = decoder.prepare_prompt(prompt, progress=shares.append).tensors()
+    assert _digest(shown) == _digest(decoder.prepare_prompt(prompt).tensors())
+
+
+@pytest.mark.slow
 def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
     """The state is shared by all streams of a voice."""
     config, decoder = flow_config(reference, family), flow_decoder(reference, family, num_steps=FEW_STEPS)
@@ -95,12 +104,18 @@ def test_unsuitable_tensors_are_refused_by_name(reference: Path, family: str) ->
 
 
 @pytest.mark.slow
-def test_progress_counts_blocks_and_may_cancel(reference: Path, family: str) -> None:
+def test_progress_counts_solver_steps_and_may_cancel(reference: Path, family: str) -> None:
     decoder = flow_decoder(reference, family, num_steps=FEW_STEPS)
     prompt = random_prompt(flow_config(reference, family), 90)
     shares: list[float] = []
     decoder.prepare_prompt(prompt, progress=shares.append)
-    assert shares == pytest.approx([1 / 3, 2 / 3, 1.0, 1.0])
+    assert shares == pytest.approx([0.0, 1 / FEW_STEPS, 2 / FEW_STEPS, 1.0, 1.0]), (
+        "the three blocks are computed at once"
+    )
+    shares.clear()
+    decoder.prepare_prompt(random_prompt(flow_config(reference, family), 128), progress=shares.append)
+    assert shares == sorted(shares)
+    assert len(shares) == 2 * (FEW_STEPS + 1) + 1, "five blocks are computed in two runs"
 
     def cancel(share: float) -> None:
         raise KeyboardInterrupt

@@ -69,11 +69,17 @@ class PooledCaches(FlowCaches):
         return True
 
     def decode_at_once(
-        self, model: FlowModel, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int]
+        self,
+        model: FlowModel,
+        voice: PromptTensors,
+        tokens: Sequence[int],
+        following: Sequence[int],
+        before_step: Callable[[int], None] = lambda _step: None,
     ) -> torch.Tensor:
+        """See ``FlowCaches``."""
         self.has_begun = True
         if self.borrowed is None:
-            return super().decode_at_once(model, voice, tokens, following)
+            return super().decode_at_once(model, voice, tokens, following, before_step)
         mean = model.mean(tokens, following, EncoderContext(self.tokens.context(0), self.frames.context(0)))
         mel = self.borrowed.memory.solve(voice, mean, self.estimator.num_frames)
         self.tokens.advance(len(tokens))

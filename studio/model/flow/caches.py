@@ -31,9 +31,9 @@ from studio.model.torch_device import free_memory_bytes
 
 # Prompt and speech of a usual line, in speech tokens. Caches are planned for this size before lengths are known.
 USUAL_LINE_TOKENS = 500
-# Each growth doubles the space for generated speech, within 4 and 16 seconds.
+# Each growth doubles the space for generated speech, within 4 and 8 seconds.
 _FIRST_GROWTH_BLOCKS = 4
-_MAX_GROWTH_BLOCKS = 16
+_MAX_GROWTH_BLOCKS = 8
 _ROWS = 2  # conditional and unconditional
 # Larger matrix multiplications make better use of several cores; more blocks than this bring no gain.
 _BLOCKS_AT_ONCE = 4
@@ -430,12 +430,25 @@ class FlowCaches:
         )
 
     def decode_at_once(
-        self, model: FlowModel, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int]
+        self,
+        model: FlowModel,
+        voice: PromptTensors,
+        tokens: Sequence[int],
+        following: Sequence[int],
+        before_step: Callable[[int], None] = lambda _step: None,
     ) -> torch.Tensor:
-        """Return the mel (frames, mel_bins) of the next ``tokens``, which begin on the grid."""
+        """Return the mel (frames, mel_bins) of the next ``tokens``, which begin on the grid.
+
+        ``before_step`` is called before each solver step, except where the steps are recorded.
+        """
+
+        def context_of_step(step: int) -> CachedContext:
+            before_step(step)
+            return self.estimator.context(step)
+
         contexts = EncoderContext(self.tokens.context(0), self.frames.context(0))
         mean = model.mean(tokens, following, contexts)
-        mel = model.solve(voice, mean, self.estimator.num_frames, self.estimator.context)
+        mel = model.solve(voice, mean, self.estimator.num_frames, context_of_step)
         self.tokens.advance(len(tokens))
         self.frames.advance(mel.shape[0])
         self.estimator.advance(mel.shape[0])
@@ -447,19 +460,19 @@ class FlowCaches:
         voice: PromptTensors,
         tokens: Sequence[int],
         lookahead: Sequence[int],
-        progress: Callable[[float], None] | None = None,
+        progress: Callable[[float], None] = lambda _share: None,
     ) -> torch.Tensor:
-        """Return the mel (frames, mel_bins) of the next ``tokens``, for which space must have been allocated.
-
-        Blocks are decoded one at a time if ``progress`` is reported.
-        """
-        stride = model.config.chunk_tokens * (self.blocks_at_once if progress is None else 1)
+        """Return the mel (frames, mel_bins) of the next ``tokens``, for which space must have been allocated."""
+        stride = model.config.chunk_tokens * self.blocks_at_once
         everything = [*tokens, *lookahead]
         mels = [torch.zeros(0, model.config.mel_bins, dtype=model.dtype, device=model.device)]
         for start in range(0, len(tokens), stride):
             stop = min(start + stride, len(tokens))
             following = everything[stop : stop + model.config.lookahead_tokens]
-            mels.append(self.decode_at_once(model, voice, everything[start:stop], following))
-            if progress is not None:
-                progress(stop / len(tokens))
+
+            def before_step(step: int, start: int = start, stop: int = stop) -> None:
+                progress((start + (stop - start) * step / len(model.steps)) / len(tokens))
+
+            mels.append(self.decode_at_once(model, voice, everything[start:stop], following, before_step))
+            progress(stop / len(tokens))
         return torch.cat(mels)
