@@ -14,6 +14,7 @@ from studio.catalog.folders import models_folder
 from studio.catalog.known import Ability, KnownModel
 from studio.messages import Message, message
 from studio.storage.disk import free_bytes
+from studio.system.cores import num_cores
 from studio.system.processor import cpu_name
 
 _QUERY_SECONDS = 10.0
@@ -50,7 +51,7 @@ def probe_machine() -> MachineFacts:
     memory = psutil.virtual_memory()
     return MachineFacts(
         processor=cpu_name(),
-        num_cores=psutil.cpu_count(logical=False) or psutil.cpu_count() or 1,
+        num_cores=num_cores(),
         memory_bytes=memory.total,
         free_memory_bytes=memory.available,
         free_disk_bytes=free_bytes(models_folder()),

@@ -15,6 +15,7 @@ from studio.engines.stage import Device
 from studio.errors import UnusableSetting
 from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import RECORDING, free_memory_bytes
+from studio.system.cores import num_cores
 from studio.system.processor import cpu_name
 
 _log = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ def processor(num_threads: int | None = None) -> Device:
     return Device(
         kind=DeviceKind.CPU,
         name=cpu_name(),
-        num_threads=num_threads or _num_cores(),
+        num_threads=num_threads or num_cores(),
         total_bytes=psutil.virtual_memory().total,
         instructions=torch.backends.cpu.get_cpu_capability(),
     )
@@ -50,7 +51,7 @@ def _all_gpus(num_threads: int | None) -> list[Device]:
             Device(
                 kind=DeviceKind.CUDA,
                 name=properties.name,
-                num_threads=num_threads or _num_cores(),
+                num_threads=num_threads or num_cores(),
                 total_bytes=properties.total_memory,
                 index=index,
                 compute_capability=(properties.major, properties.minor),
@@ -136,11 +137,6 @@ def empty_cache(torch_name: str) -> None:
 def budget_bytes(device: Device) -> int:
     """Return the memory an engine may take now: the free memory less the reserve."""
     return max(0, free_bytes(device) - device.kind.traits.reserved_bytes)
-
-
-def _num_cores() -> int:
-    """Return the number of physical cores, or of logical ones where a virtual machine hides the topology."""
-    return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
 
 
 def _driver_version() -> str:

@@ -14,11 +14,14 @@ import torch
 import torch.nn.functional as F
 
 from studio.model.config import Precision
+from studio.system.cores import num_cores, num_performance_cores
 
 _MIN_TIMED_PRODUCTS, _MAX_TIMED_PRODUCTS = 5, 45
 _CLEAR_SPEEDUP = 1.5  # beyond it, more runs would not change the decision
 # Fifteen products take a few milliseconds, during which another program may occupy a core; more follow later.
 _PRODUCTS_AT_ONCE, _PAUSE_SECONDS = 15, 0.03
+# A product of the flow. A smaller gain is not worth the cores.
+_THREAD_ROWS, _THREAD_SIZE, _MIN_THREAD_SPEEDUP = 100, 1024, 1.05
 # 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
 _MAX_INT8 = 127
 _ZERO_POINT = 128
@@ -96,6 +99,30 @@ def ratio_of_seconds(first: Callable[[], object], second: Callable[[], object], 
         if number >= _MIN_TIMED_PRODUCTS and shortest[0] > clear * shortest[1]:
             break
     return shortest[0] / shortest[1]
+
+
+@cache
+def useful_threads() -> int:
+    """Return the number of threads for large products: one for each physical core that makes them faster.
+
+    A product waits for its slowest thread. Where a processor has two kinds of cores, it is therefore measured whether
+    the slower ones help.
+    """
+    cores, fast_cores = num_cores(), num_performance_cores()
+    if fast_cores == cores:
+        return cores
+    x, weight = torch.ones(_THREAD_ROWS, _THREAD_SIZE), torch.ones(_THREAD_SIZE, _THREAD_SIZE)
+    before = torch.get_num_threads()
+
+    def multiply(num_threads: int) -> None:
+        torch.set_num_threads(num_threads)
+        F.linear(x, weight)
+
+    try:
+        ratio = ratio_of_seconds(lambda: multiply(fast_cores), lambda: multiply(cores), clear=_CLEAR_SPEEDUP)
+    finally:
+        torch.set_num_threads(before)
+    return cores if ratio > _MIN_THREAD_SPEEDUP else fast_cores
 
 
 def linear(

@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
-import psutil
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.errors import ClipTooLong, DamagedModelFile, MissingModelFile, UnsupportedPrecision
 from studio.messages import Message, message
+from studio.system.cores import num_cores
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -64,7 +64,7 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
             folder=path.parent,
         )
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = num_threads or psutil.cpu_count(logical=False) or 1
+    options.intra_op_num_threads = num_threads or num_cores()
     # These networks run once per voice, so a memory arena, spinning threads and prepacked weights are not worthwhile.
     # Prepacking would make a run 10 % faster, but loading slower by more than that.
     options.enable_cpu_mem_arena = False

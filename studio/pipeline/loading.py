@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import psutil
 import torch
 
 from studio import paths
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import AnySpeechLMConfig, Precision, SpeechLMConfig
+from studio.model.cpu_products import useful_threads
 from studio.model.device_kind import DeviceKind
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import TorchSpeechLM
@@ -113,7 +113,7 @@ def load_synthesizer(
 
     Raise the errors of ``open_checkpoint``, those of damaged weight files, ``UnsupportedPrecision`` and ``Cancelled``.
     """
-    num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
+    num_threads = options.num_threads or useful_threads()
     checkpoint = open_checkpoint(folder)
     is_small = _is_small(checkpoint, options.variant)
     line_threads = 1 if options.device == "cpu" and is_small else num_threads
@@ -208,7 +208,7 @@ def compare_precisions(folder: Path, options: EngineOptions, control: RequestCon
     Raise ``Cancelled``, and the errors of ``load_synthesizer``.
     """
     checkpoint = open_checkpoint(folder)
-    num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
+    num_threads = options.num_threads or useful_threads()
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, StageOverrides()))
     opener = StageOpener(checkpoint, options, frontend, control)
     if options.speech_lm_precision == AUTO and options.loads_speech_lm:
