@@ -54,6 +54,7 @@ MAKERS = {
     "takes": "training.corpus.takes",
     "voices": "training.corpus.prompt_voices",
     "ship": "training.shipping.ship",
+    "comparisons": "training.shipping.comparisons",
     "card": "training.shipping.model_card",
     "all": "training.production",
 }

@@ -11456,6 +11456,10 @@ Drop a recording here to create a voice.</source>
         <source>Optimising for this computer</source>
         <translation>正在针对本机优化</translation>
     </message>
+    <message>
+        <source>{model}: choosing the fastest precision</source>
+        <translation>{model}：正在选择最快的精度</translation>
+    </message>
 </context>
 <context>
     <name>StyleBox</name>

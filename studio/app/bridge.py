@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ class EngineState(Enum):
 class Engine:
     """The model and its state. ``description`` is set while READY, ``error`` while FAILED.
 
+    ``is_compared`` is True while LOADING compares precisions, once for each model.
     ``server`` names the other computer on which the model runs; empty for this one.
     """
 
@@ -55,6 +57,7 @@ class Engine:
     description: EngineDescription | None = None
     error: StudioError | None = None
     server: str = ""
+    is_compared: bool = False
 
 
 class WorkerBridge(QObject):
@@ -138,7 +141,7 @@ class WorkerBridge(QObject):
         if self._engine.state is not EngineState.READY:
             self._show(replace(self._engine, state=EngineState.LOADING, error=None))
         try:
-            description = await client.load()
+            description = await client.load(on_progress=partial(self._on_load_progress, asyncio.get_running_loop()))
         except StudioError as error:
             if client is self._client:
                 self._show(replace(self._engine, state=EngineState.FAILED, description=None, error=error))
@@ -149,6 +152,14 @@ class WorkerBridge(QObject):
             folder = Path(description.folder) if self._engine.server else self._engine.folder
             self._show(Engine(folder, EngineState.READY, description, server=self._engine.server))
         return description
+
+    def _on_load_progress(self, loop: asyncio.AbstractEventLoop, stage: str, _share: float) -> None:
+        if stage == "precision":
+            loop.call_soon_threadsafe(self._show_comparison)
+
+    def _show_comparison(self) -> None:
+        if self._engine.state is EngineState.LOADING:
+            self._show(replace(self._engine, is_compared=True))
 
     def synthesize(
         self,

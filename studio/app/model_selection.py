@@ -103,7 +103,6 @@ class ModelSelection(QObject):
             num_threads=settings[NUM_THREADS] or None,
             engines=settings[ENGINES],
             streams_approximately=settings[STREAMS_APPROXIMATELY],
-            compares_later=True,
             runs_lines_in_processes=True,
         )
 

@@ -15,8 +15,8 @@ _WORDS = {
     "voice": "preparing the voice",
     "speech": "speaking",
     "save": "saving the voice",
-    "precision": "choosing the fastest precision, once for this model",
-    "quality": "measuring the quality",
+    "precision": "choosing the fastest precision, once for this model, for less than a minute",
+    "quality": "measuring the quality, once for this model",
 }
 _is_quiet = False  # --quiet
 _ERASE_LINE = "\r\x1b[K"

@@ -89,9 +89,11 @@ async def speak(
     is_file = destination.path not in (None, STANDARD_OUTPUT)
     signer = await asyncio.to_thread(open_signer, arguments) if is_file else None
     warn_of_language(folder.name, {"text": text}, line)
-    # What is played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
+    # What is only played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
     options = replace(
-        engine_options(arguments, folder), loads_speech_lm=needs_speech_lm, compares_later=destination.is_played
+        engine_options(arguments, folder),
+        loads_speech_lm=needs_speech_lm,
+        compares_later=destination.is_played and destination.path is None,
     )
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         try:
@@ -128,13 +130,12 @@ async def speak(
         if is_file:
             reason = " (no sound device to play it on)" if destination.is_fallback else ""
             line.say(f"wrote {destination.path}{reason}")
-            if description.is_provisional:
-                line.say("Faster precisions are compared now, with which this seed gives another take.")
-                line.say("For this one again, add --precision float32 --flow-precision float32.")
         if arguments.json:
             seed = arguments.seed if line_check is None else line_check.seed
             values = _values(result, description, load_seconds=load_seconds, seed=seed, line_check=line_check)
             print(json.dumps(values, ensure_ascii=False), flush=True)
+        if description.is_provisional:
+            line.say("Choosing the fastest precision, once for this model. This takes less than a minute.")
         await save_voices(client, line)
 
 

@@ -31,7 +31,6 @@ _INAUDIBLE_OPTIONS = (
     "runs_lines_in_processes",
     "keeps_line_processes",
     "compares_later",
-    "compares_when_idle",
     "voice_memory_bytes",
 )
 

@@ -6,6 +6,8 @@ facts and the result, and whose name contains their hash::
     engines/measured/<key>.json          precisions and solvers, compared in the worker
     engines/built/<key>/manifest.json    engines, compared in trials (``studio/engines/manifest.py``)
 
+The folder of a model may contain records of its own, which spare the first start their comparisons (``INCLUDED_FILE``).
+
 Decision: two folders. Reason: one rename installs the files of an engine together with its record, which a size limit
 evicts together; and without the record of a trial, loading a model does not import the libraries of engines.
 Alternative: one folder of records, which could name files that were evicted.
@@ -37,6 +39,9 @@ from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
 
 _log = logging.getLogger(__name__)
+# The file of records in the folder of a model.
+INCLUDED_FILE = "comparisons.json"
+_MACHINE_FACTS = frozenset({"torch", "onnxruntime", "instructions", "weights"})
 # Metadata of a field whose key in JSON differs from its name.
 JSON_KEY = "json_key"
 # Bump when the meaning of a field changes.
@@ -136,15 +141,22 @@ def now() -> str:
 
 
 class Records:
-    """The records of comparisons that were made in the worker."""
+    """The records of comparisons that were made in the worker, and those that the ``model_folder`` contains.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    The latter lack the facts of a machine, because distances hardly depend on it, and no weights are compared twice.
+    """
+
+    def __init__(self, folder: Path | None = None, model_folder: Path | None = None) -> None:
         self._folder = folder or paths.cache_folder() / "engines" / "measured"
+        self._included = [] if model_folder is None else read_included(model_folder)
 
     def read(self, facts: Mapping[str, str]) -> Record | None:
         """Return the record of a comparison with these facts; None if there is none or if it is damaged."""
         found = _read(self._path(facts))
-        return found if found is not None and dict(found.facts) == dict(facts) else None
+        if found is not None and dict(found.facts) == dict(facts):
+            return found
+        portable = portable_facts(facts)
+        return next((record for record in self._included if dict(record.facts) == portable), None)
 
     def add(self, facts: Mapping[str, str], verification: Verification, timing: Timing | None = None) -> Record:
         """Return the record of a result, and store it if it is finite.
@@ -165,6 +177,19 @@ class Records:
 
     def _path(self, facts: Mapping[str, str]) -> Path:
         return self._folder / f"{record_key(facts)}.json"
+
+
+def portable_facts(facts: Mapping[str, str]) -> dict[str, str]:
+    """Return ``facts`` without those of a machine and its libraries."""
+    return {name: fact for name, fact in facts.items() if name not in _MACHINE_FACTS}
+
+
+def read_included(model_folder: Path) -> list[Record]:
+    """Return the records in ``INCLUDED_FILE`` of a model; none if there is no such file or if it is damaged."""
+    found = []
+    with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+        found = [Record(**record_fields(values)) for values in read_values(model_folder / INCLUDED_FILE)["records"]]
+    return found
 
 
 def _read(path: Path) -> Record | None:
@@ -250,6 +275,8 @@ def _as_json(value: object) -> Any:
         }
     if isinstance(value, Mapping):
         return {str(name): _as_json(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(part) for part in value]
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float) and not math.isfinite(value):

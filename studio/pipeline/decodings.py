@@ -1,14 +1,15 @@
 """The flow's solvers of a loaded model: the exact one, and those of the qualities “fast” and “draft”.
 
 Each quality is a limit for the distance to the exact solver. The smallest number of steps within the limit is chosen by
-a comparison, once per weights, engine and processor, on the voice of the first request that asks for the quality.
+a comparison, once per weights, engine and processor, on clips of bundled voices. A line that is played does not wait for
+it: it is decoded exactly, and the comparison follows when the model is idle.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -21,12 +22,14 @@ from studio.model.stages import FlowDecoder
 from studio.pipeline.comparison import MeasuredSpeech, TimedMel, compare_timed, timed_flow
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PromptCache
-from studio.pipeline.request import FlowQuality, RequestControl
+from studio.pipeline.request import Cancelled, FlowQuality, RequestControl
 from studio.pipeline.utterance import DecoderStages
 
 _log = logging.getLogger(__name__)
+# Returns the speech to measure for the exact flow.
+Speech = Callable[[FlowDecoder], Sequence[MeasuredSpeech]]
 # Increase when the comparison changes.
-_VERSION = "4"
+_VERSION = "5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,53 +49,99 @@ class Decodings:
         exact: Decoding,
         new_cost_model: Callable[[], CostModel],
         frame_rate: float,
-        records: Records | None = None,
+        records: Records,
     ) -> None:
         self.exact = exact
         self._new_cost_model = new_cost_model
         self._frame_rate = frame_rate
-        self._records = records or Records()
+        self._records = records
         self._chosen: dict[Quality, Decoding] = {}
-        self._lock = threading.Lock()
+        self._postponed: set[Quality] = set()
+        self._measuring = threading.Lock()
+
+    @property
+    def has_postponed(self) -> bool:
+        """Whether ``choose`` has postponed the measurement of a quality."""
+        return bool(self._postponed)
 
     def choose(
-        self, quality: Quality, speech: Callable[[FlowDecoder], Sequence[MeasuredSpeech]], control: RequestControl
+        self, quality: Quality, speech: Speech, control: RequestControl, *, may_measure: bool = True
     ) -> Decoding:
         """Return the cheapest decoding within the limit of ``quality``, or the exact one if no other is within it.
 
-        The comparison takes a few seconds, once, on the ``speech`` for the exact flow; its progress is the stage
-        "quality". Raise ``Cancelled``.
+        The comparison takes a few seconds to a minute, once, on the ``speech`` for the exact flow; its progress is the
+        stage "quality". If it is missing and ``may_measure`` is False, it is postponed, and the exact decoding is returned.
+        Raise ``Cancelled``.
         """
-        with self._lock:
-            if quality not in self._chosen:
-                self._chosen[quality] = self._choose(quality, speech, control)
-            return self._chosen[quality]
+        if quality not in self._chosen:
+            found = self._search(quality, self._records_by_steps())
+            if isinstance(found, int) and not may_measure:
+                self._postponed.add(quality)
+                return self.exact
+            self._chosen[quality] = self._measured(quality, speech, control) if isinstance(found, int) else found
+        return self._chosen[quality]
 
-    def _choose(
-        self, quality: Quality, speech: Callable[[FlowDecoder], Sequence[MeasuredSpeech]], control: RequestControl
-    ) -> Decoding:
-        exact_flow = self.exact.stages.flow
-        measured: Sequence[MeasuredSpeech] | None = None
-        exact: TimedMel | None = None
-        for num_steps in REDUCED_STEPS:
-            flow = exact_flow.with_steps(num_steps)
-            if flow is None:
-                break
-            record = self._records.read(self._facts(num_steps))
-            if record is None:
-                if measured is None or exact is None:
+    def measure_postponed(self, speech: Speech, control: RequestControl) -> None:
+        """Make the measurements that ``choose`` has postponed. Raise ``Cancelled``."""
+        while self._postponed:
+            quality = self._postponed.pop()
+            try:
+                self._chosen[quality] = self._measured(quality, speech, control)
+            except Cancelled:
+                self._postponed.add(quality)
+                raise
+
+    def _measured(self, quality: Quality, speech: Speech, control: RequestControl) -> Decoding:
+        """Return the decoding for ``quality`` after the comparisons that it requires."""
+        with self._measuring:
+            records = self._records_by_steps()
+            exact_flow = self.exact.stages.flow
+            measured: Sequence[MeasuredSpeech] = ()
+            exact: TimedMel | None = None
+            while isinstance(found := self._search(quality, records), int):
+                flow = exact_flow.with_steps(found)
+                assert flow is not None
+                if exact is None:
                     measured = speech(exact_flow)
                     control.report_progress("quality", 0.0)
-                    timed_flow(flow, measured, control)  # the first run in a process is slower
+                    timed_flow(flow, measured[:1], control)  # the first run in a process is slower
                     exact = timed_flow(exact_flow, measured, control)
                 result = compare_timed(exact, timed_flow(flow, measured, control), self._frame_rate)
-                record = self._records.add(self._facts(num_steps), *result)
-            found = _quality(quality, record)
-            _log.info("flow in %s steps: %s", num_steps, found)
-            if found.distortion_db <= QUALITY_DISTANCE_DB[quality]:
-                stages = replace(self.exact.stages, flow=flow, cost_model=self._new_cost_model())
-                return Decoding(stages, self.exact.prompt_cache.for_solver(flow), found)
-        return self.exact
+                records[found] = self._records.add(self._facts(found), *result)
+                control.report_progress("quality", len(records) / (len(records) + 1))
+                _log.info("flow in %s steps: %s", found, _quality(quality, records[found]))
+            return found
+
+    def _records_by_steps(self) -> dict[int, Record]:
+        found = {num_steps: self._records.read(self._facts(num_steps)) for num_steps in REDUCED_STEPS}
+        return {num_steps: record for num_steps, record in found.items() if record is not None}
+
+    def _search(self, quality: Quality, records: Mapping[int, Record]) -> Decoding | int:
+        """Return the decoding with the fewest steps within the limit, or the number of steps to measure next.
+
+        Because the distance falls with the number of steps, half of the candidates are excluded each time.
+        """
+        limit = QUALITY_DISTANCE_DB[quality]
+        exact_flow = self.exact.stages.flow
+        candidates = [steps for steps in REDUCED_STEPS if exact_flow.with_steps(steps) is not None]
+        chosen: FlowQuality | None = None
+        chosen_steps = 0
+        while candidates:
+            middle = len(candidates) // 2
+            num_steps = candidates[middle]
+            if num_steps not in records:
+                return num_steps
+            found = _quality(quality, records[num_steps])
+            if found.distortion_db <= limit:
+                chosen, chosen_steps = found, num_steps
+                candidates = candidates[:middle]
+            else:
+                candidates = candidates[middle + 1 :]
+        flow = exact_flow.with_steps(chosen_steps) if chosen is not None else None
+        if chosen is None or flow is None:
+            return self.exact
+        stages = replace(self.exact.stages, flow=flow, cost_model=self._new_cost_model())
+        return Decoding(stages, self.exact.prompt_cache.for_solver(flow), chosen)
 
     def _facts(self, num_steps: int) -> dict[str, str]:
         return {

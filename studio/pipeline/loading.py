@@ -117,10 +117,11 @@ def load_synthesizer(
     checkpoint = open_checkpoint(folder)
     is_small = _is_small(checkpoint, options.variant)
     line_threads = 1 if options.device == "cpu" and is_small else num_threads
-    may_compare = not (options.compares_later and is_small)
     configure_torch(line_threads)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
-    opener = StageOpener(checkpoint, options, frontend, control, may_compare=may_compare)
+    # On a GPU, comparisons are quick, and later there may be no memory for them.
+    may_compare = not options.compares_later or options.device != "cpu"
+    opener = StageOpener(checkpoint, options, frontend, control, may_compare=may_compare, is_small=is_small)
     deferred: Opened[SpeechLM] | None = None
     if not options.loads_speech_lm:
         later = StageOpener(checkpoint, options, frontend)

@@ -273,9 +273,9 @@ class EngineOptions:
     loads_speech_lm: bool = (
         True  # False: load the language model on first use, because voice conversion does not need it
     )
-    # Load a small model at once in float32 if its precisions have not been compared, and compare them afterwards.
+    # For audio that is not kept: load a model at once if its precisions have not been compared, and compare them at the
+    # end (``FinishWrites``). Takes that are kept are made by an engine that stays.
     compares_later: bool = False
-    compares_when_idle: bool = True  # False: leave this comparison to another process with the same model
     # Speak the lines of a batch in several processes if one line leaves cores idle.
     runs_lines_in_processes: bool = False
     # Start these processes with the model and keep them while they are idle, for a service.

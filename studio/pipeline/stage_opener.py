@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +42,7 @@ _log = logging.getLogger(__name__)
 _Network = TypeVar("_Network")
 _Network_co = TypeVar("_Network_co", covariant=True)
 # Increase when a comparison or a precision changes.
-_VERSION = "8"
+_VERSION = "9"
 # Sentences of the comparison, each with the bundled voice whose clip precedes it.
 _TRIAL_SENTENCES = (
     ("Ada", "The last train had left, so we walked home along the river."),
@@ -52,9 +53,11 @@ _TRIAL_SENTENCES = (
 # The bundled voice on which flow and vocoder are compared.
 _MEASURED_CLIP = "Ada.wav"
 _TOKENIZER_THREADS = 2
-_NOT_COMPARED = "the other precisions are compared after the first line"
+_NOT_COMPARED = "precisions are compared later"
 # A slower round is repeated, because another program may have delayed it.
 _TIMED_ROUNDS = 3
+# With the comparison that has begun, the first start takes less than a minute even without fast instructions.
+MAX_COMPARISON_SECONDS = 40.0
 _VOCODER_FRAMES = 100
 
 
@@ -71,8 +74,10 @@ class Opened(Generic[_Network_co]):
 class StageOpener:
     """Opens stages on any thread. The progress of comparisons is the stage "precision" of ``control``.
 
-    If a comparison is needed and ``may_compare`` is False, a stage is opened in float32. All methods raise ``Cancelled``,
-    ``UnsupportedPrecision`` and load errors.
+    If a comparison is needed and ``may_compare`` is False, a stage is opened in the precision that will probably be
+    chosen: float32 for a model that ``is_small``, and otherwise the one with the fastest products. Comparisons begin only
+    within ``MAX_COMPARISON_SECONDS`` after the first one; the next start makes the others. All methods raise
+    ``Cancelled``, ``UnsupportedPrecision`` and load errors.
     """
 
     def __init__(
@@ -83,13 +88,16 @@ class StageOpener:
         control: RequestControl | None = None,
         *,
         may_compare: bool = True,
+        is_small: bool = False,
     ) -> None:
         self._checkpoint = checkpoint
         self._options = options
         self._frontend = frontend
         self._control = control or RequestControl()
         self._may_compare = may_compare
-        self._records = Records()
+        self._is_small = is_small
+        self._records = Records(model_folder=checkpoint.folder)
+        self._first_comparison: float | None = None
 
     def speech_lm(self) -> Opened[CachedSpeechLM[Any]]:
         if self._options.speech_lm_precision != AUTO:
@@ -102,8 +110,9 @@ class StageOpener:
         for precision in DeviceKind(torch.device(self._options.device).type).traits.reduced_precisions:
             facts = self._facts("speech-lm", self._checkpoint.speech_lm_path(self._options.variant), precision)
             report = _report_of(self._records.read(facts))
-            if report is None and not self._may_compare:
-                is_provisional = True
+            must_wait = report is None and not (self._may_compare and self._has_time())
+            if must_wait and (self._is_small or self._may_compare):
+                is_provisional = not self._may_compare
                 remarks.append(_NOT_COMPARED)
                 break
             try:
@@ -111,6 +120,9 @@ class StageOpener:
             except UnsupportedPrecision as error:
                 remarks.append(f"{precision.value} refused: {error.problem}")
                 continue
+            if must_wait:
+                remarks.append(f"{precision.value}; {_NOT_COMPARED}")
+                return Opened(speech_lm, precision, f"language model in {'; '.join(remarks)}", is_provisional=True)
             report = report or self._compare_speech_lm(speech_lm, precision, facts)
             if report.is_good_enough(precision):
                 remarks.append(f"{precision.value}: {_describe(report)}")
@@ -166,9 +178,7 @@ class StageOpener:
     def _compare_speech_lm(
         self, speech_lm: CachedSpeechLM[Any], precision: Precision, facts: Mapping[str, str]
     ) -> QualityReport:
-        self._control.raise_if_cancelled()
-        self._control.report_progress("precision", 0.0)
-        _log.info("comparing the language model in %s with float32", precision.value)
+        self._begin_comparison("language model", precision)
         weights = self._checkpoint.speech_lm_path(self._options.variant)
         network = open_network(weights, self._checkpoint.speech_lm)
         report = compare_with_reference(speech_lm, network, requests=trial_requests(self._checkpoint))
@@ -184,6 +194,10 @@ class StageOpener:
         )
         self._records.add(facts, verification)
         return report
+
+    @cached_property
+    def _weights_key(self) -> str:
+        return self._checkpoint.weights_key(self._options.variant)
 
     @cached_property
     def _clip(self) -> VoicePrompt:
@@ -203,6 +217,7 @@ class StageOpener:
             "name": precision.value,
             "version": _VERSION,
             "weights": f"{weights.resolve()} {status.st_size} {status.st_mtime_ns}",
+            "content": self._weights_key,
             "device": self._options.device,
             "torch": torch.__version__,
             "onnxruntime": onnxruntime.__version__,
@@ -230,27 +245,28 @@ class StageOpener:
             return Opened(load(exact), exact)
         facts = {precision: self._facts(stage, weights, precision) for precision in precisions}
         found = {precision: record for precision in precisions if (record := self._records.read(facts[precision]))}
-        missing = [
-            precision
-            for precision in precisions
-            if precision not in found and cpu_products.speedup(precision) >= MIN_PRODUCT_SPEEDUP
-        ]
+        speedups = {precision: cpu_products.speedup(precision) for precision in precisions if precision not in found}
+        missing = [precision for precision, speedup in speedups.items() if speedup >= MIN_PRODUCT_SPEEDUP]
+        if missing and not self._may_compare:
+            fastest = exact if self._is_small else max(missing, key=lambda precision: speedups[precision])
+            return Opened(load(fastest), fastest, f"{stage} in {fastest.value}; {_NOT_COMPARED}", is_provisional=True)
+        missing = [precision for precision in missing if self._has_time()]
         loaded: dict[Precision, _Network] = {}
         if missing:
             loaded[exact] = load(exact)
-            if not self._may_compare:
-                return Opened(loaded[exact], exact, f"{stage} in float32; {_NOT_COMPARED}", is_provisional=True)
-            self._control.report_progress("precision", 0.0)
             try:
                 run = runner(loaded[exact])
             except StudioError as error:  # a damaged front end, which is reported when a voice needs it
                 _log.warning("skipping the precision comparison of the %s: %s", stage, error)
                 return Opened(loaded[exact], exact)
+            timed_exact: TimedMel | None = None
             for precision in missing:
-                _log.info("comparing the %s in %s with float32", stage, precision.value)
+                if not self._has_time():
+                    break
+                self._begin_comparison(stage, precision)
                 loaded[precision] = load(precision)
-                record = self._compare(facts[precision], run, loaded[exact], loaded[precision])
-                found[precision] = record
+                timed_exact = timed_exact or run(loaded[exact])
+                found[precision] = self._compare(facts[precision], run, loaded[exact], loaded[precision], timed_exact)
                 # The others are freed now, because a large model may not fit in memory in three precisions.
                 loaded = {each: network for each, network in loaded.items() if each in (exact, _best(found))}
         chosen = _best(found)
@@ -259,12 +275,32 @@ class StageOpener:
         network = loaded[chosen] if chosen in loaded else load(chosen)
         return Opened(network, chosen, _reason(stage, chosen, found))
 
+    def _begin_comparison(self, stage: str, precision: Precision) -> None:
+        self._control.raise_if_cancelled()
+        now = time.monotonic()
+        if self._first_comparison is None:
+            self._first_comparison = now
+        self._control.report_progress("precision", (now - self._first_comparison) / MAX_COMPARISON_SECONDS)
+        _log.info("comparing the %s in %s with float32", stage, precision.value)
+
+    def _has_time(self) -> bool:
+        """Return whether another comparison may begin."""
+        began = self._first_comparison
+        return began is None or time.monotonic() - began < MAX_COMPARISON_SECONDS
+
     def _compare(
-        self, facts: Mapping[str, str], run: Callable[[_Network], TimedMel], exact: _Network, reduced: _Network
+        self,
+        facts: Mapping[str, str],
+        run: Callable[[_Network], TimedMel],
+        exact: _Network,
+        reduced: _Network,
+        timed_exact: TimedMel,
     ) -> Record:
-        for _ in range(_TIMED_ROUNDS):
-            verification, timing = compare_timed(run(exact), run(reduced), self._checkpoint.generation.frame_rate)
-            if is_faster(timing):
+        frame_rate = self._checkpoint.generation.frame_rate
+        for number in range(_TIMED_ROUNDS):
+            again = run(exact) if number else timed_exact
+            verification, timing = compare_timed(again, run(reduced), frame_rate)
+            if is_faster(timing) or not self._has_time():
                 break
         return self._records.add(facts, verification, timing)
 

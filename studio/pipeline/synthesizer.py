@@ -19,6 +19,7 @@ from studio.audio.files import read_audio
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import UnreadableClip, UnusableSetting
 from studio.model.checkpoint import Checkpoint
+from studio.model.measurements import Records
 from studio.model.options import Quality
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, Vocoder
 from studio.model.torch_device import cuda_stream, synchronize, used_memory_bytes
@@ -158,7 +159,8 @@ class Synthesizer:
             return CostModel(self.checkpoint.flow, self.stages.generation.token_rate)
 
         stages = DecoderStages(self.stages.flow, self.stages.vocoder, cost_model(), self._description.device)
-        return Decodings(Decoding(stages, prompt_cache), cost_model, self.stages.generation.frame_rate)
+        records = Records(model_folder=self.checkpoint.folder)
+        return Decodings(Decoding(stages, prompt_cache), cost_model, self.stages.generation.frame_rate, records)
 
     @property
     def _prompt_cache(self) -> PromptCache:
@@ -213,7 +215,8 @@ class Synthesizer:
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)
-            decoding = self._decoding(request.quality, control)
+            waits = in_batch or not (request.is_played and request.is_streaming)
+            decoding = self._decoding(request.quality, control, may_measure=waits)
             decoder = decoding.stages.in_batch(self._slots) if in_batch else decoding.stages
             voice = self._voice(request, prompt, decoding.prompt_cache, control, is_one_of_many=in_batch)
             voice_seconds = time.perf_counter() - started - text_seconds
@@ -285,11 +288,21 @@ class Synthesizer:
             sentences=speech.spoken_sentences,
         ).read()
 
-    def _decoding(self, quality: Quality, control: RequestControl) -> Decoding:
+    def _decoding(self, quality: Quality, control: RequestControl, *, may_measure: bool = True) -> Decoding:
         """Return stages and prompt states for ``quality``, or for the exact one if the flow has no other."""
         if quality is Quality.EXACT:
             return self._decodings.exact
-        return self._decodings.choose(quality, self._measured_speech, control)
+        return self._decodings.choose(quality, self._measured_speech, control, may_measure=may_measure)
+
+    @property
+    def has_postponed_qualities(self) -> bool:
+        """Whether lines were decoded exactly because their quality has not been measured."""
+        return self._decodings.has_postponed
+
+    def measure_qualities(self, control: RequestControl) -> None:
+        """Measure the qualities that requests have asked for. Raise ``Cancelled``."""
+        with cuda_stream(self.description.device):
+            self._decodings.measure_postponed(self._measured_speech, control)
 
     def _measured_speech(self, exact: FlowDecoder) -> list[MeasuredSpeech]:
         """Return the same speech on every computer, so that all choose alike."""

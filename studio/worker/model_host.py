@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -42,6 +43,7 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.synthesizer import Chunks, Synthesizer
+from studio.system.low_priority import at_low_priority
 from studio.system.processor import is_machine_busy
 from studio.text.arriving import ArrivingText
 from studio.worker.line_processes import LineProcess, LineProcessPool
@@ -56,8 +58,8 @@ _QUIET_SECONDS = 300.0
 # Delay of the repetition of measurements made on a busy machine, and its largest number until the next start.
 _REPEAT_SECONDS = 600.0
 _MAX_REPEATS = 3
-# Idle time after loading or a request before precisions are compared.
-_COMPARISON_SECONDS = 10.0
+# Idle time after a request before the qualities that it asked for are measured.
+_MEASUREMENT_SECONDS = 10.0
 # Interval between checks whether the machine is still busy.
 _BUSY_SECONDS = 30.0
 # The longest and the shortest sleep of the background thread.
@@ -157,8 +159,7 @@ class ModelHost:
         self._retried_keys: set[str] = set()
         self._num_repeats: Counter[str] = Counter()  # of unreliable measurements, by key
         self._repeats_from = 0.0  # not before this time, unless the user asks
-        self._comparison: RequestControl | None = None  # of precisions, in the background
-        self._has_compared = not options.compares_when_idle
+        self._measurement: RequestControl | None = None  # of qualities, in the background
         self._synthesizer: Synthesizer | None = self._stages.load_synthesizer(control)
         self._description = self._synthesizer.description
         idle_cores = self._description.idle_cores if options.runs_lines_in_processes else 0
@@ -180,7 +181,7 @@ class ModelHost:
 
     def _open_line_process(self) -> LineProcess:
         engines = "proven" if self._options.engines == "improve" else self._options.engines
-        options = replace(self._options, runs_lines_in_processes=False, engines=engines, compares_when_idle=False)
+        options = replace(self._options, runs_lines_in_processes=False, engines=engines)
         return LineProcess(self._folder, options)
 
     # Requests, on the threads of the server.
@@ -213,7 +214,9 @@ class ModelHost:
             with self._in_use() as synthesizer:
                 synthesizer.finish_writes(control)
                 if synthesizer.stages.is_provisional:
-                    compare_precisions(self._folder, self._options, control)
+                    at_low_priority(partial(compare_precisions, self._folder, self._options, control))
+                else:
+                    at_low_priority(partial(synthesizer.measure_qualities, control))
 
     def close(self) -> None:
         self._is_closed.set()
@@ -233,8 +236,8 @@ class ModelHost:
             yield self._synthesizer
 
     def _before_requests(self) -> None:
-        if (comparison := self._comparison) is not None:
-            comparison.cancel()
+        if (measurement := self._measurement) is not None:
+            measurement.cancel()
         self._manager.suspend(Suspension.REQUEST)
         before = None if self._synthesizer is None else self._description
         if self._synthesizer is None:
@@ -346,7 +349,7 @@ class ModelHost:
             try:
                 self._warm_up()
                 self._stages.open_deferred(self._is_loaded)
-                self._compare_precisions()
+                self._measure_qualities()
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
                 if self._pool is not None and not self._options.keeps_line_processes:
@@ -373,48 +376,32 @@ class ModelHost:
     def _seconds_until_due(self) -> float:
         now = time.monotonic()
         waits = [_MAX_SLEEP_SECONDS]
-        if self._is_provisional():
-            waits.append(self._last_used + _COMPARISON_SECONDS - now)
+        if self._has_postponed_qualities():
+            waits.append(self._last_used + _MEASUREMENT_SECONDS - now)
         if self._should_improve:
             waits.append(_BUSY_SECONDS if self._waits_for_machine else self._seconds_until_quiet())
         return max(_MIN_SLEEP_SECONDS, min(waits))
 
-    def _is_provisional(self) -> bool:
+    def _has_postponed_qualities(self) -> bool:
         synthesizer = self._synthesizer
-        return not self._has_compared and synthesizer is not None and synthesizer.stages.is_provisional
+        return synthesizer is not None and synthesizer.has_postponed_qualities
 
-    def _compare_precisions(self) -> None:
-        """Make postponed comparisons of precisions, and reload the model in the best ones. A request interrupts this.
-
-        If nothing can be compared or stored, the model stays as it is until the next start.
-        """
-        is_due = self._is_provisional() and time.monotonic() >= self._last_used + _COMPARISON_SECONDS
-        if not is_due:
+    def _measure_qualities(self) -> None:
+        """Measure the qualities that requests have asked for. A request interrupts this."""
+        synthesizer = self._synthesizer
+        is_due = self._has_postponed_qualities() and time.monotonic() >= self._last_used + _MEASUREMENT_SECONDS
+        if synthesizer is None or not is_due:
             return
-        self._comparison = control = RequestControl()
+        self._measurement = control = RequestControl()
         try:
-            if not self._requests.is_empty:
-                return
-            compare_precisions(self._folder, self._options, control)
-            self._has_compared = True
+            if self._requests.is_empty:
+                at_low_priority(partial(synthesizer.measure_qualities, control))
         except Cancelled:
-            return
+            self._last_used = time.monotonic()
         except StudioError as error:
-            _log.warning("the precisions are not compared: %s", error)
-            self._has_compared = True
-            return
+            _log.warning("the quality is not measured: %s", error)
         finally:
-            self._comparison = None
-        with self._requests.exclusive():
-            if self._is_loaded():
-                self._release()
-                self._load()
-                self._description = self.description
-                if self._pool is not None:
-                    self._pool.release_idle(0.0)  # they have the earlier precisions
-                    if self._options.keeps_line_processes:
-                        self._pool.start_missing()
-        self._on_overview(self._manager.overview())
+            self._measurement = None
 
     def _is_quiet(self) -> bool:
         return self._requests.is_empty and self._seconds_until_quiet() <= 0

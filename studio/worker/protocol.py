@@ -75,9 +75,9 @@ class ImportStoredVoices(_RequestMessage):
 
 
 class FinishWrites(_RequestMessage):
-    """Wait until the prompt states of new voices are on disk or writing stalls, and compare precisions.
+    """Wait until the prompt states of new voices are on disk or writing stalls, and make comparisons that were postponed.
 
-    The stages of progress are "save" and "precision".
+    The stages of progress are "save", "precision" and "quality".
     """
 
 

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 import torch
 
-from studio.model.config import REDUCED_STEPS
+from studio import paths
+from studio.model.config import REDUCED_STEPS, Precision
+from studio.model.cpu_products import has_fbgemm, multiplies_in
 from studio.model.limits import QUALITY_DISTANCE_DB
 from studio.model.measurements import Records
 from studio.model.mel_distance import mel_distance_db
 from studio.model.options import Quality
 from studio.model.stages import FlowDecoder, FlowPrompt, Vocoder
-from studio.pipeline import comparison, decodings
+from studio.pipeline import comparison, decodings, stage_opener
 from studio.pipeline.comparison import MeasuredSpeech
 from studio.pipeline.decodings import Decoding, Decodings
 from studio.pipeline.loading import load_synthesizer
@@ -45,6 +47,8 @@ _RELEASED_STEPS = 10
 
 class FakeFlow:
     """A flow whose mel moves away from the exact one by ``shift`` for each step that is left out."""
+
+    streams_exactly = False
 
     def __init__(self, shift: float, num_steps: int = _RELEASED_STEPS, *, has_solvers: bool = True) -> None:
         self.shift, self.num_steps, self.has_solvers = shift, num_steps, has_solvers
@@ -93,6 +97,36 @@ def test_fewest_steps_within_the_limit_are_chosen(tmp_path: Path) -> None:
         assert (found.quality, found.distortion_db) == (quality, distances[within[0]])
         assert found.relative_seconds > 0
     assert QUALITY_DISTANCE_DB[Quality.FAST] == 0.6
+
+
+def test_half_of_the_solvers_are_excluded_by_each_measurement(tmp_path: Path) -> None:
+    """Each of them takes seconds."""
+    flow = FakeFlow(0.4)
+    chosen, _ = choose(flow, Quality.FAST, tmp_path)
+    measured = list(dict.fromkeys(flow.runs))
+    assert chosen.num_steps in measured
+    assert len(set(measured) - {_RELEASED_STEPS}) <= 3 < len(REDUCED_STEPS)
+
+
+def test_a_line_that_is_played_does_not_wait_for_the_measurement(tmp_path: Path) -> None:
+    flow = FakeFlow(0.1)
+    decodings = decodings_of(flow, tmp_path)
+
+    def first() -> Decoding:
+        return decodings.choose(Quality.FAST, lambda _exact: [SPEECH], RequestControl(), may_measure=False)
+
+    assert first() is decodings.exact
+    assert (flow.runs, decodings.has_postponed) == ([], True)
+    interrupted = RequestControl()
+    interrupted.cancel()
+    with pytest.raises(Cancelled):
+        decodings.measure_postponed(lambda _exact: [SPEECH], interrupted)
+    assert decodings.has_postponed
+    decodings.measure_postponed(lambda _exact: [SPEECH], RequestControl())
+    assert not decodings.has_postponed
+    assert first().quality.quality is Quality.FAST
+    # At the next start, the measurement is known.
+    assert choose(FakeFlow(0.1), Quality.FAST, tmp_path)[1] == first().quality
 
 
 def test_a_flow_with_few_steps_of_its_own_is_not_measured_against_itself(tmp_path: Path) -> None:
@@ -199,7 +233,7 @@ def test_draft_has_the_tokens_of_the_exact_speech_and_can_be_made_final(
     synthesizer: Synthesizer, reference: Path, monkeypatch: pytest.MonkeyPatch, is_streaming: bool
 ) -> None:
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
-    request = SynthesisRequest(TEXT, voice, seed=7, is_streaming=is_streaming)
+    request = SynthesisRequest(TEXT, voice, seed=7, is_streaming=is_streaming, is_played=False)
     exact, exact_report = speak(synthesizer, request)
     draft, draft_report = speak(synthesizer, replace(request, quality=Quality.DRAFT))
     assert exact_report.quality == FlowQuality()
@@ -253,6 +287,23 @@ def test_sentences_after_a_changed_one_keep_their_tokens(synthesizer: Synthesize
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("synthesizer", ["cosyvoice3"], indirect=True)
+def test_the_first_line_of_a_quality_is_exact_if_it_is_played(
+    synthesizer: Synthesizer, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    monkeypatch.setattr(synthesizer, "_decodings", synthesizer._new_decodings(synthesizer._prompt_cache))
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    request = SynthesisRequest("A rough sea.", voice, seed=7, quality=Quality.FAST)
+    first, report = speak(synthesizer, request)
+    assert report.quality == FlowQuality()
+    assert synthesizer.has_postponed_qualities
+    assert np.array_equal(first, speak(synthesizer, replace(request, quality=Quality.EXACT))[0])
+    synthesizer.measure_qualities(RequestControl())
+    assert speak(synthesizer, request)[1].quality.quality is Quality.FAST
+
+
+@pytest.mark.slow
 def test_conversion_has_qualities(synthesizer: Synthesizer, reference: Path) -> None:
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
     request = ConversionRequest(reference / "inputs" / "prompt_a.wav", voice)
@@ -261,3 +312,24 @@ def test_conversion_has_qualities(synthesizer: Synthesizer, reference: Path) -> 
     assert report.quality.quality is Quality.DRAFT
     assert draft.shape == exact.shape
     assert not np.allclose(draft, exact, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16, Precision.INT8])
+def test_the_bundled_model_includes_its_comparisons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: Precision
+) -> None:
+    """If this fails because the model or a comparison has changed: packaging/mini/train.py comparisons."""
+    if not multiplies_in(precision) or not has_fbgemm():
+        pytest.skip("this processor does not multiply in this precision")
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    monkeypatch.setattr(stage_opener, "compare_with_reference", None)
+    monkeypatch.setattr(decodings, "timed_flow", None)
+    options = EngineOptions(flow_precision=precision.value, num_threads=1)
+    synthesizer = load_synthesizer(paths.resources() / "models" / "studio-mini", options)
+    assert synthesizer.description.engines["speech_lm"] == "torch-int8"
+    for quality in (Quality.FAST, Quality.DRAFT):
+        found = synthesizer._decodings.choose(quality, lambda _exact: [], RequestControl()).quality
+        assert found.quality is quality
+        assert found.relative_seconds < 1.0
+    synthesizer.close()

@@ -20,7 +20,7 @@ from studio.model.config import Precision, PromptMelConfig
 from studio.model.device_kind import DeviceKind, DeviceTraits
 from studio.model.speech_lm import CachedSpeechLM, QualityReport, SpeechLMNetwork, TorchSpeechLM
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeechTokenRequest, Vocoder
-from studio.pipeline import comparison, stage_opener
+from studio.pipeline import comparison, loading, stage_opener
 from studio.pipeline.enrolment import Frontend
 from studio.pipeline.loading import compare_precisions, load_synthesizer
 from studio.pipeline.request import Cancelled, EngineOptions, RequestControl, VoicePrompt
@@ -47,9 +47,11 @@ def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[S
 
 
 def open_speech_lm(
-    checkpoint: Checkpoint, control: RequestControl | None = None, *, may_compare: bool = True
+    checkpoint: Checkpoint, control: RequestControl | None = None, *, may_compare: bool = True, is_small: bool = False
 ) -> Opened[CachedSpeechLM[Any]]:
-    return StageOpener(checkpoint, EngineOptions(), no_frontend, control, may_compare=may_compare).speech_lm()
+    return StageOpener(
+        checkpoint, EngineOptions(), no_frontend, control, may_compare=may_compare, is_small=is_small
+    ).speech_lm()
 
 
 def no_frontend() -> Frontend:
@@ -99,11 +101,12 @@ PROMPT = VoicePrompt(
 )
 
 
-def opener(fake: object, control: RequestControl | None = None, *, may_compare: bool = True) -> StageOpener:
+def opener(
+    fake: object, control: RequestControl | None = None, *, may_compare: bool = True, is_small: bool = False
+) -> StageOpener:
     options = EngineOptions(flow_precision="auto")
-    return StageOpener(
-        cast("Checkpoint", fake), options, lambda: cast("Frontend", None), control, may_compare=may_compare
-    )
+    frontend = lambda: cast("Frontend", None)  # noqa: E731
+    return StageOpener(cast("Checkpoint", fake), options, frontend, control, may_compare=may_compare, is_small=is_small)
 
 
 class FakeFlows:
@@ -118,16 +121,19 @@ class FakeFlows:
         shares: Mapping[Precision, float],
     ) -> None:
         self.folder, self.shifts, self.shares = folder, shifts, shares
+        self.weights_key = lambda _variant: "weights"
         self.generation = SimpleNamespace(frame_rate=50)
         self.loaded: list[Precision] = []
         self.discarded: set[Precision] = set()
         self.num_runs = 0
         self.seconds = 0.0
+        self.seconds_of_run = 2.0
         self.flow_path = folder / "flow.pt"
         self.flow_path.write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
         monkeypatch.setattr(cpu_products, "speedup", lambda precision: 2.0 if precision in shares else 1.0)
         monkeypatch.setattr(comparison, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
+        monkeypatch.setattr(stage_opener, "time", SimpleNamespace(monotonic=lambda: self.seconds))
         monkeypatch.setattr(stage_opener, "build_prompt", lambda *_: PROMPT)
 
     def load_flow(self, precision: Precision, device: str) -> FlowDecoder:
@@ -135,21 +141,27 @@ class FakeFlows:
 
         def decode_whole(prompt: FlowPrompt, tokens: tuple[int, ...]) -> torch.Tensor:
             self.num_runs += 1
-            self.seconds += 2.0 * self.shares.get(precision, 1.0)
+            self.seconds += self.seconds_of_run * self.shares.get(precision, 1.0)
             mel = torch.zeros(80, 6)
             mel[0] = self.shifts.get(precision, 0.0)
             return mel
 
         fake = SimpleNamespace(
-            precision=precision, device=device, decode_whole=decode_whole, frames_of_tokens=lambda count: 2 * count
+            precision=precision,
+            device=device,
+            decode_whole=decode_whole,
+            frames_of_tokens=lambda count: 2 * count,
+            streams_exactly=False,
         )
         return cast("FlowDecoder", fake)
 
     def discard_flow(self, precision: Precision) -> None:
         self.discarded.add(precision)
 
-    def open(self, control: RequestControl | None = None, *, may_compare: bool = True) -> Opened[FlowDecoder]:
-        return opener(self, control, may_compare=may_compare).flow()
+    def open(
+        self, control: RequestControl | None = None, *, may_compare: bool = True, is_small: bool = False
+    ) -> Opened[FlowDecoder]:
+        return opener(self, control, may_compare=may_compare, is_small=is_small).flow()
 
 
 @pytest.mark.parametrize("reduced", [Precision.BFLOAT16, Precision.INT8])
@@ -211,13 +223,37 @@ def test_the_flow_is_compared_later_if_that_is_not_permitted_now(
 ) -> None:
     flows = FakeFlows(tmp_path, monkeypatch, shifts={Precision.BFLOAT16: 0.1}, shares={Precision.BFLOAT16: 0.25})
     first = flows.open(may_compare=False)
-    assert (first.precision, first.is_provisional, flows.num_runs) == (Precision.FLOAT32, True, 0)
-    assert "after the first line" in first.reason
+    assert (first.precision, first.is_provisional, flows.num_runs) == (Precision.BFLOAT16, True, 0), "as it will be"
+    small = flows.open(may_compare=False, is_small=True)
+    assert (small.precision, small.is_provisional, flows.num_runs) == (Precision.FLOAT32, True, 0)
+    assert "compared later" in first.reason
+    assert "compared later" in small.reason
     stages: list[str] = []
     flows.open(RequestControl(on_progress=lambda stage, _share: stages.append(stage)))
     assert stages == ["precision"]
     later = flows.open(may_compare=False)
     assert (later.precision, later.is_provisional) == (Precision.BFLOAT16, False)
+
+
+def test_comparisons_that_take_long_are_continued_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first start is bounded, although each run of the slow model takes 30 seconds in float32."""
+    both = (Precision.BFLOAT16, Precision.INT8)
+    flows = FakeFlows(
+        tmp_path, monkeypatch, shifts=dict.fromkeys(both, 0.1), shares=dict(zip(both, (0.6, 0.3), strict=True))
+    )
+    flows.seconds_of_run = 30.0
+    shares: list[float] = []
+    first = flows.open(RequestControl(on_progress=lambda _stage, share: shares.append(share)))
+    assert (first.precision, first.is_provisional) == (Precision.BFLOAT16, False)
+    assert flows.seconds < stage_opener.MAX_COMPARISON_SECONDS + 30.0
+    second = flows.open()
+    assert second.precision is Precision.INT8
+    before = flows.seconds
+    assert flows.open().reason == second.reason
+    assert flows.seconds == before
+    assert shares == [0.0]
 
 
 def test_the_comparison_of_the_flow_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,8 +271,11 @@ def test_the_language_model_is_compared_later_if_that_is_not_permitted_now(
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
     first = open_speech_lm(checkpoint, may_compare=False)
-    assert (first.precision, first.is_provisional, compared) == (Precision.FLOAT32, True, [])
-    assert "after the first line" in first.reason
+    assert (first.precision, first.is_provisional, compared) == (Precision.BFLOAT16, True, [])
+    small = open_speech_lm(checkpoint, may_compare=False, is_small=True)
+    assert (small.precision, small.is_provisional, compared) == (Precision.FLOAT32, True, [])
+    assert "compared later" in first.reason
+    assert "compared later" in small.reason
     stages: list[str] = []
     open_speech_lm(checkpoint, RequestControl(on_progress=lambda stage, _share: stages.append(stage)))
     assert stages == ["precision"]
@@ -249,6 +288,7 @@ class FakeVocoders:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, noise: float, share: float) -> None:
         self.folder, self.share, self.noise = folder, share, noise
+        self.weights_key = lambda _variant: "weights"
         self.loaded: list[Precision] = []
         self.num_runs = 0
         self.seconds = 0.0
@@ -289,7 +329,7 @@ def test_vocoder_uses_bfloat16_if_it_is_close_and_faster(
 ) -> None:
     vocoders = FakeVocoders(tmp_path, monkeypatch, noise=noise, share=share)
     provisional = vocoders.open(may_compare=False)
-    assert (provisional.precision, provisional.is_provisional, vocoders.num_runs) == (Precision.FLOAT32, True, 0)
+    assert (provisional.precision, provisional.is_provisional, vocoders.num_runs) == (Precision.BFLOAT16, True, 0)
     opened = vocoders.open()
     assert opened.precision is opened.network.precision is (Precision.BFLOAT16 if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
     assert ("refused" in opened.reason) is not is_used
@@ -338,6 +378,20 @@ def test_automatic_flow_of_a_model_is_described(tmp_path: Path, monkeypatch: pyt
     assert any(note.startswith(f"flow in {precision}") for note in descriptions[0].notes) or precision == "float32"
     vocoder = descriptions[0].engines["vocoder"].removeprefix("torch-")
     assert descriptions[0].stages["vocoder"] == f"torch {vocoder}, 1 thread"
+
+
+@pytest.mark.slow
+def test_a_large_model_speaks_first_in_the_fastest_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    monkeypatch.setattr(loading, "_SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(cpu_products, "speedup", lambda precision: 2.0 if precision is Precision.INT8 else 1.0)
+    options = EngineOptions(flow_precision="auto", num_threads=1, compares_later=True)
+    synthesizer = load_synthesizer(noise_models.V3, options)
+    assert synthesizer.description.is_provisional
+    names = synthesizer.description.engines
+    assert names == {"speech_lm": "torch-int8", "flow": "torch-int8", "vocoder": "torch-float32"}
+    assert not list((tmp_path / "engines").glob("*"))
+    synthesizer.close()
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
 from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status, Suspension
 from studio.engines.stage import Device, Stage
-from studio.errors import DamagedModelFile, OutOfMemory
+from studio.errors import OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
@@ -337,83 +337,38 @@ def test_requested_options_are_not_replaced(
 LATER = EngineOptions(num_threads=1, engines="plain", compares_later=True)
 
 
-@pytest.mark.slow
-def test_precisions_are_compared_when_idle_and_then_used(
-    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compared: list[EngineOptions] = []
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[RequestControl]:
+    """Record the measurements of qualities. The first one lasts until it is cancelled."""
+    controls: list[RequestControl] = []
+    waiting = [True]
 
-    def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
-        compared.append(options)
+    def measure(_synthesizer: Synthesizer, control: RequestControl) -> None:
+        controls.append(control)
+        if len(controls) == 1:
+            wait_until(lambda: control.is_cancelled)
+        control.raise_if_cancelled()
+        waiting.clear()
 
-    monkeypatch.setattr(model_host, "compare_precisions", compare)
-    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.2)
-    model, _ = open_model(LATER)
-    first = model._synthesizer
-    wait_until(lambda: model._synthesizer not in (first, None))
-    time.sleep(0.6)
-    assert compared == [LATER], "although the model is still provisional"
-
-
-@pytest.mark.slow
-def test_a_failed_comparison_of_precisions_is_not_repeated(
-    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failed: list[Path] = []
-
-    def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
-        failed.append(folder)
-        raise DamagedModelFile("{file} is damaged.", file="flow.pt")
-
-    monkeypatch.setattr(model_host, "compare_precisions", compare)
-    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.1)
-    model, _ = open_model(LATER)
-    wait_until(lambda: bool(failed))
-    time.sleep(0.5)
-    assert len(failed) == 1
-    assert model._synthesizer is not None
+    monkeypatch.setattr(Synthesizer, "measure_qualities", measure)
+    monkeypatch.setattr(Synthesizer, "has_postponed_qualities", property(lambda _synthesizer: bool(waiting)))
+    monkeypatch.setattr(model_host, "_MEASUREMENT_SECONDS", 0.1)
+    return controls
 
 
 @pytest.mark.slow
-def test_processes_for_lines_do_not_compare_precisions(
-    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compared: list[EngineOptions] = []
-    opened: list[EngineOptions] = []
-    monkeypatch.setattr(model_host, "compare_precisions", lambda _folder, options, _control: compared.append(options))
-    monkeypatch.setattr(model_host, "LineProcess", lambda _folder, options: opened.append(options))
-    model, _ = open_model(LATER)
-    model._open_line_process()
-    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.1)
-    assert opened[0].compares_later, "it does not compare before its first line either"
-    open_model(opened[0])
-    time.sleep(0.5)
-    assert opened[0] not in compared
-
-
-@pytest.mark.slow
-def test_a_request_interrupts_the_comparison_of_precisions(
+def test_qualities_are_measured_when_idle_and_requests_go_before(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
     request_of: SynthesisRequest,
-    monkeypatch: pytest.MonkeyPatch,
+    measured: list[RequestControl],
 ) -> None:
-    controls: list[RequestControl] = []
-
-    def compare(folder: Path, options: EngineOptions, control: RequestControl) -> None:
-        controls.append(control)
-        wait_until(lambda: control.is_cancelled)
-        control.raise_if_cancelled()
-
-    monkeypatch.setattr(model_host, "compare_precisions", compare)
-    monkeypatch.setattr(model_host, "_COMPARISON_SECONDS", 0.0)
     model, _ = open_model(LATER)
-    wait_until(lambda: bool(controls))
-    before = model._synthesizer
+    wait_until(lambda: bool(measured))
     assert max(loudness(model, request_of)) > 0
-    assert controls[0].is_cancelled
-    assert model._synthesizer is before
-    wait_until(lambda: len(controls) > 1)  # later again
-    controls[-1].cancel()
+    assert measured[0].is_cancelled
+    wait_until(lambda: len(measured) > 1)
+    time.sleep(0.5)
+    assert len(measured) == 2
 
 
 @pytest.mark.slow
@@ -423,11 +378,14 @@ def test_a_command_waits_for_the_comparison_of_precisions_at_its_end(
 ) -> None:
     compared: list[RequestControl] = []
     monkeypatch.setattr(model_host, "compare_precisions", lambda _folder, _options, control: compared.append(control))
+    measured: list[RequestControl] = []
+    monkeypatch.setattr(Synthesizer, "measure_qualities", lambda _synthesizer, control: measured.append(control))
     options = LATER if compares_later else replace(LATER, speech_lm_precision="float32")
     model, _ = open_model(options)
     control = RequestControl()
     model.finish_writes(control)
     assert compared == ([control] if compares_later else [])
+    assert measured == ([] if compares_later else [control])
 
 
 @pytest.mark.slow

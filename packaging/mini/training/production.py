@@ -118,6 +118,7 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
         Step("takes", ("takes", *corpus, *work, "--to", takes, "--model", str(options.to)), after=("model",)),
         Step("recognizer", ("sound_recognizer", "--name", "recognizer", *_settings(_RECOGNIZER)), 0.05, 0, ("takes",)),
         Step("ship", ("ship", *work, *to), after=("recognizer",)),
+        Step("comparisons", ("comparisons", *to), after=("ship",)),
         Step(
             "measures",
             ("--model", str(options.to), *work, *teacher, "--json", measured),
