@@ -6894,6 +6894,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>The head node {address} does not answer ({reason}).</source>
         <translation>主节点 {address} 没有响应（{reason}）。</translation>
     </message>
+    <message>
+        <source>Choose a voice with a recording of at least {seconds:g} seconds.</source>
+        <translation>请选择录音不短于 {seconds:g} 秒的音色。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be shortened.</source>
+        <translation>{name} 无法缩短。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -11108,6 +11116,29 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Already used by: {actions}. Assigning it removes it there.</source>
         <translation>已用于：{actions}。指定后会从原操作中移除。</translation>
+    </message>
+</context>
+<context>
+    <name>ShorterVoiceOffer</name>
+    <message>
+        <source>Preparing {voice} took {seconds:.0f} s. A voice of its best {short:g} seconds would take {less:.0f} s.</source>
+        <translation>准备 {voice} 用了 {seconds:.0f} 秒。若只用其中最好的 {short:g} 秒，约需 {less:.0f} 秒。</translation>
+    </message>
+    <message>
+        <source>Add short voice</source>
+        <translation>添加短音色</translation>
+    </message>
+    <message>
+        <source>{name} was added.</source>
+        <translation>已添加 {name}。</translation>
+    </message>
+    <message>
+        <source>Its similarity to {voice} is {similarity:.2f}; 1 is the same.</source>
+        <translation>它与 {voice} 的相似度为 {similarity:.2f}（1 表示完全相同）。</translation>
+    </message>
+    <message>
+        <source>Check its transcript, which was recognised.</source>
+        <translation>参考文本由识别得出，请核对。</translation>
     </message>
 </context>
 <context>

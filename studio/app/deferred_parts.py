@@ -30,6 +30,7 @@ from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.live_strip import LiveFigures
 from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
+from studio.app.voices.shorter_voice_offer import ShorterVoiceOffer
 from studio.app.widgets.focus import place_in_tab_order
 from studio.app.window import MainWindow
 from studio.project.requests import library_versions
@@ -59,6 +60,7 @@ class DeferredParts(QObject):
         self.length_notices = LengthNotices(session, notices, window)
         self.style_notices = StyleNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
+        self.shorter_voices = ShorterVoiceOffer(session, window.voices.preparation, notices, window)
         self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
         self.speakers = SpeakersController(session, script, notices, window)

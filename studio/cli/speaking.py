@@ -49,6 +49,8 @@ Begin = Callable[[WorkerClient, Callbacks], RequestHandle]
 # Prefix of the warnings about implausible lengths in the JSON output.
 IMPLAUSIBLE_LENGTH = "implausible-length"
 _MAX_QUOTE_LENGTH = 60
+# A preparation that takes longer is worth a shorter clip.
+_SLOW_VOICE_SECONDS = 20.0
 _MAX_NAMED_TEXTS = 8
 
 
@@ -287,6 +289,8 @@ def _summary(result: OutputResult) -> list[str]:
         " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items()),
     ]
     lines += [] if (quality := quality_text(report.quality)) is None else [quality]
+    if not report.voice_was_cached and report.stages.get("voice", 0.0) > _SLOW_VOICE_SECONDS:
+        lines.append("`timbre voices shorten` adds a voice of the best 4 seconds of a clip, which is prepared faster.")
     if result.num_underruns:
         lines.append(f"dropouts during playback: {result.num_underruns}")
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import dataclasses
 import json
 import tempfile
@@ -22,6 +23,7 @@ from studio.messages import printable
 from studio.model.generations import detect_generation
 from studio.take_checks.records import Transcript
 from studio.take_checks.requests import TranscriptRequest
+from studio.take_checks.shorter_voice import add_shorter_voice
 from studio.voices.library import Addition, Consent, Voice, VoiceLibrary
 from studio.voices.voice import NO_CONSENT
 from studio.voices.voice_file import SUFFIX
@@ -35,6 +37,7 @@ examples:
   timbre voices list
   timbre voices show Anna
   timbre voices check Anna                   compare the transcript with the recording, or propose one
+  timbre voices shorten Anna                 add a voice of the best 4 seconds, for slow processors
   timbre voices edit Anna --transcript "The corrected words of the recording."
   timbre voices rename Anna Annabel
   timbre voices remove Anna
@@ -69,6 +72,8 @@ def add_parser(commands: Commands) -> None:
     _add_details(actions.add("edit", _edit, "change a voice's transcript or notes", "NAME"))
     check = actions.add("check", _check, "compare a voice's transcript with its recording, or propose one", "NAME")
     check.add_argument("--json", action="store_true", help="print one JSON object")
+    shorten = actions.add("shorten", _shorten, "add a voice of the best 4 seconds, for slow processors", "NAME")
+    add_model_option(shorten)
     export = actions.add("export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
     import_ = actions.add("import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
@@ -121,6 +126,24 @@ def _check(arguments: argparse.Namespace, command_context: CommandContext) -> in
     else:
         _print_transcript(voice, transcript)
     return 0 if voice.transcript and not transcript.differences and not transcript.error_code else 1
+
+
+def _shorten(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    library = command_context.open_library()
+    voice = library.get(arguments.name)
+    with contextlib.closing(command_context.open_checks()) as checks:
+        shorter = add_shorter_voice(library, voice, checks, model_folder(arguments.model))
+    added = shorter.voice
+    print_message(f"added {added.name}: {added.clip_seconds:.1f} of {voice.clip_seconds:.1f} s of {voice.name}")
+    if shorter.similarity is not None:
+        print_message(f"similarity of the speaker: {shorter.similarity:.2f} (1 is the same)")
+    print_message(f"prepared in about {shorter.share:.0%} of the time, with as much less memory")
+    if added.transcript:
+        print_message("The transcript was recognised. Correct it with `timbre voices edit`:")
+        print(printable(added.transcript))
+    elif voice.transcript:
+        print_message("The transcript was not recognised. Add it with `timbre voices edit`.")
+    return 0
 
 
 def _transcribed(voice: Voice, command_context: CommandContext) -> Transcript:

@@ -57,18 +57,18 @@ class _Phrase:
     is_cut: bool = False
 
 
-def best_segment(waveform: Waveform) -> PromptWindow:
-    """Return the best 3 to 10 seconds, or less if there is less speech.
+def best_segment(waveform: Waveform, max_seconds: float = MAX_GOOD_SECONDS) -> PromptWindow:
+    """Return the best 3 to ``max_seconds`` seconds, or less if there is less speech.
 
     If there is no speech, return the start of the recording.
     """
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     is_speech = speech_mask(levels)
-    phrases = _phrases(is_speech, levels)
+    phrases = _phrases(is_speech, levels, max_seconds)
     if not phrases:
-        return PromptWindow(0.0, min(waveform.seconds, MAX_GOOD_SECONDS))
+        return PromptWindow(0.0, min(waveform.seconds, max_seconds))
     scorer = _SegmentScorer(waveform, is_speech)
-    return max(_candidates(phrases, waveform.seconds), key=scorer.score)[0]
+    return max(_candidates(phrases, waveform.seconds, max_seconds), key=scorer.score)[0]
 
 
 def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
@@ -115,18 +115,18 @@ def _runs(mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
     return edges[::2].tolist(), edges[1::2].tolist()
 
 
-def _phrases(is_speech: npt.NDArray[np.bool_], levels: FloatArray) -> list[_Phrase]:
+def _phrases(is_speech: npt.NDArray[np.bool_], levels: FloatArray, max_seconds: float) -> list[_Phrase]:
     """Return the phrases in order. Phrases that are too long for a segment are cut at a quiet frame."""
     sounding = [
         (start, end)
         for start, end in zip(*_runs(is_speech), strict=True)
         if end - start >= _CLICK_SECONDS / FRAME_SECONDS
     ]
-    return [phrase for start, end in sounding for phrase in _cut(start, end, levels)]
+    return [phrase for start, end in sounding for phrase in _cut(start, end, levels, max_seconds)]
 
 
-def _cut(start: int, end: int, levels: FloatArray) -> list[_Phrase]:
-    longest = int((MAX_GOOD_SECONDS - LEAD_SECONDS - TAIL_SECONDS) / FRAME_SECONDS)
+def _cut(start: int, end: int, levels: FloatArray, max_seconds: float) -> list[_Phrase]:
+    longest = int((max_seconds - LEAD_SECONDS - TAIL_SECONDS) / FRAME_SECONDS)
     pieces = []
     while end - start > longest:
         middle = start + longest // 2 + int(np.argmin(levels[start + longest // 2 : start + longest]))
@@ -135,14 +135,14 @@ def _cut(start: int, end: int, levels: FloatArray) -> list[_Phrase]:
     return [*pieces, _Phrase(start, end, is_cut=bool(pieces))]
 
 
-def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[PromptWindow, bool]]:
+def _candidates(phrases: list[_Phrase], total_seconds: float, max_seconds: float) -> list[tuple[PromptWindow, bool]]:
     """Return all runs of phrases that are short enough, and all single phrases, each with whether it cuts speech."""
     found = []
     for number, first in enumerate(phrases):
         for last in phrases[number:]:
             start = max(0.0, first.start * FRAME_SECONDS - (0.0 if first.is_cut else LEAD_SECONDS))
             end = min(total_seconds, last.end * FRAME_SECONDS + (0.0 if last.is_cut else TAIL_SECONDS))
-            if end - start > MAX_GOOD_SECONDS and last is not first:
+            if end - start > max_seconds and last is not first:
                 break
             found.append((PromptWindow(start, end), first.is_cut or last.is_cut))
     return found

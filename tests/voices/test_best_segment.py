@@ -27,6 +27,14 @@ def test_a_segment_starts_and_ends_in_pauses() -> None:
     assert window.end_seconds % 3.0 == pytest.approx(2.7, abs=0.1), "the end of a phrase plus the tail"
 
 
+def test_a_shorter_segment_can_be_wanted() -> None:
+    phrases = [part for number in range(4) for part in (babble(1.5, seed=number), silence(0.5))]
+    window = best_segment(clip(*phrases), 4.0)
+    assert 3.0 < window.seconds <= 4.0
+    assert best_segment(clip(silence(40.0)), 4.0).seconds == 4.0
+    assert best_segment(clip(babble(9.0)), 4.0).seconds <= 4.0
+
+
 def test_clipped_phrases_are_avoided() -> None:
     loud = np.clip(babble(6.0, rms=0.8), -1.0, 1.0)
     window = best_segment(clip(loud, silence(1.0), babble(6.0, rms=0.2), silence(1.0), loud))

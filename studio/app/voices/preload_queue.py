@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -51,6 +52,7 @@ class VoicePreloadQueue(QObject):
     """Queue of voices. Use it on the GUI thread, whose event loop also runs asyncio."""
 
     changed = Signal(str, object)  # name of the voice, Preparation
+    prepared = Signal(object, float)  # Voice, seconds of its preparation, which are few if it was prepared before
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -133,6 +135,7 @@ class VoicePreloadQueue(QObject):
                 self._set(voice.name, Preparation(PreparationState.RUNNING, share))
 
         show_progress("", 0.0)
+        began = time.monotonic()
         try:
             await preparer.prepare_voice(
                 VoiceReference(voice.clip, voice.transcript, voice.name), on_progress=show_progress
@@ -150,6 +153,8 @@ class VoicePreloadQueue(QObject):
         if self._running is voice:
             self._task, self._running = None, None
             self._set(voice.name, result)
+            if result.state is PreparationState.READY:
+                self.prepared.emit(voice, time.monotonic() - began)
             self._start_next()
 
     def _set(self, name: str, preparation: Preparation) -> None:

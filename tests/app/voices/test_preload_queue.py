@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -203,3 +204,24 @@ def test_prepare_through_the_worker_client() -> None:
             assert 0.5 in shares
 
     asyncio.run(play())
+
+
+def test_the_time_of_a_preparation_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("studio.app.voices.preload_queue.time", SimpleNamespace(monotonic=lambda: now))
+
+    async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
+        nonlocal now
+        reported: list[tuple[str, float]] = []
+        queue.prepared.connect(lambda prepared, seconds: reported.append((prepared.name, seconds)))
+        queue.use(preparer)
+        queue.request(voice("a"))
+        await run_pending_callbacks()
+        now = 45.0
+        preparer.may_finish.set()
+        await run_pending_callbacks()
+        queue.request(voice("broken"))
+        await run_pending_callbacks()
+        assert reported == [("a", 45.0)]
+
+    run(scenario)
