@@ -3,8 +3,8 @@
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help
 
-NAME is ``attribution``, ``cluster``, ``qualities``, ``requests-at-once``, ``serving`` or ``take-checks``. ``gpu_check.py``
-measures the engines on a GPU.
+NAME is ``attribution``, ``cluster``, ``qualities``, ``requests-at-once``, ``serving``, ``take-checks`` or ``word-repairs``.
+``gpu_check.py`` measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MEASUREMENTS = {
     "requests-at-once": "measurements.requests_at_once",
     "serving": "measurements.serving",
     "take-checks": "measurements.take_checks",
+    "word-repairs": "measurements.word_repairs",
 }
 
 

@@ -3223,10 +3223,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>生成途中与另一台电脑的连接中断，且未能恢复。</translation>
     </message>
     <message>
-        <source>The draft was spoken with {model}, which is not loaded.</source>
-        <translation>该草稿由 {model} 生成，而该模型未加载。</translation>
-    </message>
-    <message>
         <source>The file of the voice arrived damaged.</source>
         <translation>音色文件在传输中损坏。</translation>
     </message>
@@ -3257,10 +3253,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The speech service does not have the file of a voice.</source>
         <translation>语音服务缺少某个音色的文件。</translation>
-    </message>
-    <message>
-        <source>The speech tokens of this draft are not stored, as it was edited or joined.</source>
-        <translation>此草稿经过编辑或拼接，其语音 token 未保存。</translation>
     </message>
     <message>
         <source>The token in {path} contains characters that tokens do not have.</source>
@@ -6901,6 +6893,26 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{name} cannot be shortened.</source>
         <translation>{name} 无法缩短。</translation>
+    </message>
+    <message>
+        <source>Select the words to speak again, or speak the line again.</source>
+        <translation>请选中要重新生成的词，或重新生成整行。</translation>
+    </message>
+    <message>
+        <source>The engine spoke another text or cannot keep the other words of the take.</source>
+        <translation>引擎生成了别的文本，或者无法保留这条音频的其他词。</translation>
+    </message>
+    <message>
+        <source>The speech tokens of this take are not stored, because it was edited or joined, or is a recording.</source>
+        <translation>这条音频没有保存语音标记，因为它经过编辑或拼接，或者来自录音。</translation>
+    </message>
+    <message>
+        <source>The take was spoken with {model}, which is not loaded.</source>
+        <translation>这条音频由 {model} 生成，而该模型未加载。</translation>
+    </message>
+    <message>
+        <source>The words that changed since this take cannot be told from the others.</source>
+        <translation>无法确定这条音频之后有哪些词改动过。</translation>
     </message>
 </context>
 <context>
@@ -11691,10 +11703,6 @@ Drop a recording here to create a voice.</source>
         <translation>缩短过长的停顿。结果是新音频，这条音频会保留。</translation>
     </message>
     <message>
-        <source>Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a new take; this one stays. The positions of words are estimated, and the joins are placed at the quietest points nearby, so listen to the result.</source>
-        <translation>重新生成所选文字；文字太短时会连同相邻的词一起朗读。新的语音会拼接成一条新音频，当前这条保留不变。文字的位置按其在语音中所占比例估算，拼接点取边界附近最安静处，请试听结果。</translation>
-    </message>
-    <message>
         <source>Edit {take}</source>
         <translation>编辑{take}</translation>
     </message>
@@ -11719,8 +11727,20 @@ Drop a recording here to create a voice.</source>
         <translation>正在生成…</translation>
     </message>
     <message>
-        <source>{take} has the new part. The former take is kept.</source>
-        <translation>{take}包含新的部分。原音频已保留。</translation>
+        <source>Say changed words</source>
+        <translation>重新生成改动的词</translation>
+    </message>
+    <message>
+        <source>Speak the selected words again, as part of the same reading. All else stays as it is, up to 0.2 s from the words. The result is a new take; this one stays.</source>
+        <translation>以相同读法重新生成选中的词，距这些词 0.2 秒以外保持不变。结果是新音频，这条音频会保留。</translation>
+    </message>
+    <message>
+        <source>Speak only the words that differ from the current text of the line and the pronunciation dictionary. The result is a new take; this one stays.</source>
+        <translation>只重新生成与当前文本和读音词典不同的词。结果是新音频，这条音频会保留。</translation>
+    </message>
+    <message>
+        <source>{take} has the new words. The former take is kept.</source>
+        <translation>{take} 含有新生成的词。原来的音频已保留。</translation>
     </message>
 </context>
 <context>

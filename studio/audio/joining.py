@@ -14,6 +14,9 @@ FRAME_SECONDS = 0.01
 SPEECH_RANGE_DB = 35.0
 SILENT_DBFS = -60.0
 _SEARCH_SECONDS = 0.15
+# Length of the overlap of two readings of the same speech, and the longest period of a voice.
+_SWITCH_SECONDS = 0.005
+_PERIOD_SECONDS = 0.0125
 # A place this far from the requested one must be this much quieter to be preferred.
 _DISTANCE_DB = 6.0
 MARGIN_SECONDS = 0.04  # length of the silence kept around speech
@@ -52,20 +55,33 @@ def quiet_place(samples: Samples, sample_rate: int, near_seconds: float) -> floa
     return float((frames[int(np.argmin(costs))] + 0.5) * FRAME_SECONDS)
 
 
-def replace_part(
-    samples: Samples, part: Samples, sample_rate: int, *, start_seconds: float, end_seconds: float
-) -> Samples:
-    """Return ``samples`` (n,) with the span from start to end replaced by ``part``, at the level of the rest.
+def switched(
+    first: Samples,
+    second: Samples,
+    sample_rate: int,
+    *,
+    first_span: tuple[float, float],
+    second_span: tuple[float, float],
+) -> tuple[Samples, float]:
+    """Return ``first``, continued by ``second`` where both are most alike, and the time by which ``second`` moves.
 
-    Silence at the ends of ``part`` is removed. The joins are short crossfades at the given times.
+    Both are readings of the same speech in the spans, which are equally long. They may differ by a period of the voice.
     """
-    num_fade = round(CROSSFADE_SECONDS * sample_rate)
-    start, end = round(start_seconds * sample_rate), round(end_seconds * sample_rate)
-    rest = np.concatenate([samples[:start], samples[end:]])
-    part = match_level(without_silence(part, sample_rate), rest, samples[start:end], sample_rate=sample_rate)
-    before = samples[: start + num_fade // 2] if start > 0 else samples[:0]
-    after = samples[max(0, end - num_fade // 2) :] if end < len(samples) else samples[:0]
-    return joined((before, part, after), num_fade)
+    num_fade, reach = round(_SWITCH_SECONDS * sample_rate), round(_PERIOD_SECONDS * sample_rate)
+    start, end = (round(seconds * sample_rate) for seconds in first_span)
+    offset = round((second_span[0] - first_span[0]) * sample_rate)
+    best = (np.inf, start, max(offset, -start))
+    for at in range(start, max(start, end - num_fade) + 1, num_fade // 4):
+        piece = first[at : at + num_fade]
+        earliest = max(0, at + offset - reach)
+        around = second[earliest : at + offset + reach + len(piece)]
+        if len(piece) and len(around) >= len(piece):
+            places = np.lib.stride_tricks.sliding_window_view(around, len(piece))
+            costs = np.square(places - piece).sum(axis=1)
+            place = int(np.argmin(costs))
+            best = min(best, (float(costs[place]), at, earliest + place - at))
+    _, at, offset = best
+    return joined((first[: at + num_fade], second[at + offset :]), num_fade), -offset / sample_rate
 
 
 def cross_over(
@@ -97,15 +113,6 @@ def joined(pieces: tuple[Samples, ...], num_fade: int) -> Samples:
         seam = whole[len(whole) - overlap :] * rising[::-1] + piece[:overlap] * rising
         whole = np.concatenate([whole[: len(whole) - overlap], seam, piece[overlap:]])
     return whole
-
-
-def without_silence(samples: Samples, sample_rate: int) -> Samples:
-    """Remove silence at both ends, except for a short margin."""
-    frames = np.flatnonzero(_is_speech(samples, sample_rate))
-    if not len(frames):
-        return samples
-    start = max(0, round((frames[0] * FRAME_SECONDS - MARGIN_SECONDS) * sample_rate))
-    return samples[start : round(((frames[-1] + 1) * FRAME_SECONDS + MARGIN_SECONDS) * sample_rate)]
 
 
 def match_level(part: Samples, rest: Samples, replaced: Samples, *, sample_rate: int) -> Samples:

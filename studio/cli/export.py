@@ -175,6 +175,7 @@ async def _export(
                 on_loaded=messages.loaded,
                 on_spoken=messages.spoken,
                 checker=checker,
+                repairs=speaking.repairs,
             )
             check_of = _check_finder(items, taken, worker)
             source: SpeechSource = CachedSource(worker)

@@ -225,6 +225,11 @@ def _add_speech_options(parser: argparse.ArgumentParser) -> None:
         help="the voice of lines without one: a recording of 3 to 10 seconds, or the name of a voice added with `timbre "
         "voices add`",
     )
+    parser.add_argument(
+        "--changed-words",
+        action="store_true",
+        help="of lines of a project whose text or pronunciation has changed since their take, speak only these words again",
+    )
     add_style_options(parser)
     add_speech_options(parser)
     add_check_options(parser)

@@ -39,7 +39,15 @@ from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions,
 from studio.project.importing.tables import ColumnMapping, Table, choose_mapping
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
-from studio.project.requests import final_request, has_reading, language_tag, reading_rules, synthesis_request
+from studio.project.requests import (
+    final_request,
+    has_reading,
+    language_tag,
+    reading_rules,
+    request_text,
+    synthesis_request,
+)
+from studio.project.take_repair import WordRepairPlan, has_only_other_words, plan_repair
 from studio.project.takes import Take
 from studio.provenance.statement import spoken_line
 from studio.settings_store import Settings
@@ -221,6 +229,7 @@ class Speaking:
         policy = check_policy(arguments)
         self._policy_key = "" if policy is None else policy_key(policy)
         self._voices: dict[str | None, VoiceReference] = {}
+        self.repairs: dict[str, WordRepairPlan] = {}  # of --changed-words, by key; complete after ``items``
         self._without_style: list[int] = []  # numbers of the lines whose style the model does not have
         if arguments.preset:
             self._styles.preset(arguments.preset)
@@ -240,11 +249,14 @@ class Speaking:
                 items.append(of_take[number])
                 continue
             try:
-                request = self._request(line, number)
+                repair = self._repair(line)
+                request = self._request(line, number) if repair is None else self._repair_request(line, repair)
                 key = request_cache_key(request, self._folder, self._options) + self._policy_key
             except StudioError as error:
                 failed[number] = error
                 continue
+            if repair is not None:
+                self.repairs[key] = repair
             requests[key] = request
             item = item_of_line(line, number, key, chapter=self._script.chapters[number])
             style = request.instruct or request.preset or ""
@@ -333,6 +345,27 @@ class Speaking:
         )
         return replace(request, is_streaming=not self._arguments.whole)
 
+    def _repair(self, line: Line) -> WordRepairPlan | None:
+        """Return how to speak only the changed words of ``line``; None if the whole line has to be spoken."""
+        project = self._script.project
+        take = project.chosen_take(line.id) if project is not None and line.id != DISCLAIMER else None
+        if project is None or take is None or not self._arguments.changed_words:
+            return None
+        evidence = project.evidence_of(take.id)
+        is_of_model = take.parameters.model_name == self._folder.name and has_reading(evidence)
+        if not (take.is_complete and is_of_model and has_only_other_words(project, take)):
+            return None
+        text = request_text(line, self._script.dictionary, self._generation_of_dictionary)
+        try:
+            return plan_repair(take, project.recording_of(take.id), evidence, new_text=text)
+        except UnusableSetting:
+            return None
+
+    def _repair_request(self, line: Line, repair: WordRepairPlan) -> SynthesisRequest:
+        seed = repair.take.seed if line.seed is None else line.seed
+        request = repair.request(self._voice(repair.take.parameters.voice_name), seed)
+        return replace(request, is_streaming=not self._arguments.whole)
+
     def draft_warnings(self, taken: ProjectLines) -> list[tuple[str, str]]:
         """Return the code and text of a warning about takes that are exported as drafts."""
         numbers = [item.index for item in taken.items if taken.take_of_key[item.key].is_draft]
@@ -356,7 +389,7 @@ class Speaking:
             line,
             self._script.dictionary,
             voice=self._voice(line.voice),
-            generation=self._generation if self._script.dictionary.entries else "",
+            generation=self._generation_of_dictionary,
             seed=arguments.seed if line.seed is None else line.seed,
             keeps_leading_silence=self._keeps_leading_silence,
             styles=self._styles if line.style.preset else None,
@@ -380,6 +413,10 @@ class Speaking:
     def _generation(self) -> str:
         """The generation of the model; empty for a server of another program, which does not describe it."""
         return detect_generation(self._folder)[0].name if self._folder.is_dir() else ""
+
+    @property
+    def _generation_of_dictionary(self) -> str:
+        return self._generation if self._script.dictionary.entries else ""
 
     def _voice(self, name: str | None) -> VoiceReference:
         choice = name or self._arguments.voice

@@ -8,6 +8,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from studio.pipeline.request import (
     RequestControl,
     SynthesisRequest,
 )
+from studio.project.take_repair import WordRepairPlan
 from studio.provenance.statement import SpokenLine, hash_tokens
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks
@@ -47,6 +49,8 @@ class WorkerSource:
     ``on_spoken`` receives the seconds of the current line so far. ``odd_lengths`` maps keys to the sentences whose
     speech is too short or too long for the text.
 
+    ``repairs`` maps keys to takes of which only some words are spoken again.
+
     With a ``checker``, each line is checked, and spoken again if it has problems; the best take is used.
 
     If the worker ends or runs out of memory, another line of the batch may be the cause. Each line is then spoken again
@@ -63,6 +67,7 @@ class WorkerSource:
         on_loaded: Callable[[EngineDescription], None] = lambda _: None,
         on_spoken: Callable[[float], None] = lambda _: None,
         checker: LineRetries | None = None,
+        repairs: Mapping[str, WordRepairPlan] = MappingProxyType({}),
     ) -> None:
         self._client = client
         self._loop = loop
@@ -71,6 +76,7 @@ class WorkerSource:
         self._on_loaded = on_loaded
         self._on_spoken = on_spoken
         self._checker = checker
+        self._repairs = repairs
         self._stored_checks = StoredChecks()
         self._is_loaded = False
         self._lines_ahead = _LINES_AHEAD
@@ -177,8 +183,11 @@ class WorkerSource:
             raise Cancelled
         if report.odd_lengths and self._checker is None:
             self.odd_lengths[key] = report.odd_lengths
-        waveform = Waveform(np.concatenate([np.zeros(0, np.float32), *chunks]), report.sample_rate)
-        return UtteredLine(request, waveform, report)
+        samples = np.concatenate([np.zeros(0, np.float32), *chunks])
+        if key in self._repairs and request.known_tokens:
+            repaired, joined = await asyncio.to_thread(self._repairs[key].join, samples, report)
+            return UtteredLine(request, Waveform(repaired.samples, report.sample_rate), joined)
+        return UtteredLine(request, Waveform(samples, report.sample_rate), report)
 
     async def _load(self) -> None:
         """Load the model once. After a failure, raise the same error for each line."""

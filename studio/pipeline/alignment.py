@@ -13,13 +13,14 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from studio import paths
 from studio.audio.files import read_audio
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.model.checkpoint import Checkpoint, sampled_digest
 from studio.model.speech_lm.alignment_heads import choose_alignment_heads, forced_attention
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM, TorchSpeechLM
 from studio.model.stages import (
     AttentionHead,
     AttentionMap,
@@ -111,10 +112,16 @@ def _stored_heads(path: Path) -> tuple[AttentionHead, ...] | None:
 
 
 def plain_speech_lm(speech_lm: SpeechLM) -> TorchSpeechLM | None:
-    """Return the PyTorch model behind an engine, or None if it has none."""
+    """Return the PyTorch model of CosyVoice2 or CosyVoice3 behind an engine, or None if it has none."""
+    model = cached_speech_lm(speech_lm)
+    return model if isinstance(model, TorchSpeechLM) else None
+
+
+def cached_speech_lm(speech_lm: SpeechLM) -> CachedSpeechLM[Any] | None:
+    """Return the PyTorch model of any generation behind an engine, or None if it has none."""
     plain = getattr(speech_lm, "plain", None)
     model = plain() if callable(plain) else None
-    return model if isinstance(model, TorchSpeechLM) else None
+    return model if isinstance(model, CachedSpeechLM) else None
 
 
 def _bundled_sentences(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -26,7 +26,7 @@ from studio.model.config import AnySpeechLMConfig, Precision, SpeechLMConfig
 from studio.model.cpu_products import useful_threads
 from studio.model.device_kind import DeviceKind
 from studio.model.options import SamplingOptions
-from studio.model.speech_lm import TorchSpeechLM
+from studio.model.speech_lm.torch_lm import CachedSpeechLM
 from studio.model.stages import (
     FlowDecoder,
     SpeakerEncoder,
@@ -84,10 +84,10 @@ class DeferredSpeechLM:
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         return self._speech_lm().generate(request, sampler)
 
-    def plain(self) -> TorchSpeechLM:
-        """Return the PyTorch model that computes attention after a take."""
+    def plain(self) -> CachedSpeechLM[Any]:
+        """See ``CachedSpeechLM.plain``."""
         opened = self._speech_lm()
-        assert isinstance(opened, TorchSpeechLM)
+        assert isinstance(opened, CachedSpeechLM)
         return opened
 
     def _speech_lm(self) -> SpeechLM:

@@ -42,10 +42,17 @@ class VoiceReference:
 
 @dataclass(frozen=True, slots=True)
 class KnownTokens:
-    """The speech tokens of a sentence that was spoken before."""
+    """The speech tokens of a sentence that was spoken before.
 
-    spoken_text: str  # as in ``SentenceEvidence``
+    Attributes:
+        spoken_text: As in ``SentenceEvidence``.
+        replaced: The first token to speak again and the end of these tokens; None keeps them all. The text of such a
+            sentence may have changed.
+    """
+
+    spoken_text: str
     speech_tokens: tuple[int, ...]
+    replaced: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ class SynthesisRequest:
     first_index: int = 0
     # The number of sentences and pauses at the start of the text that another request has spoken.
     num_skipped: int = 0
-    # Sentences that were spoken before. They are decoded from these tokens, without the language model.
+    # Sentences that were spoken before, in order. The language model speaks only what is replaced in these tokens.
     known_tokens: tuple[KnownTokens, ...] = ()
 
     @property

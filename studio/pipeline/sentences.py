@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +10,7 @@ from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.interleave import generate_from_pieces
 from studio.model.speech_lm.torch_lm import MIN_SPEECH_PER_TEXT_TOKEN, speech_token_limits
 from studio.model.stages import SpeechTokenRequest
-from studio.pipeline.alignment import plain_speech_lm
+from studio.pipeline.alignment import cached_speech_lm, plain_speech_lm
 from studio.pipeline.evidence import Generation, filter_silent_tokens
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import ChunkSchedule
@@ -29,6 +28,7 @@ from studio.pipeline.token_source import (
     SentenceFeed,
     TokenSource,
 )
+from studio.pipeline.word_repair import WordRepair
 from studio.text.respellings import Respellings
 from studio.text.segmentation import ArrivingSentence, Pause, Sentence
 from studio.text.tokenizer import LanguageTags
@@ -68,9 +68,7 @@ class SentenceOpener:
             else None
         )
         self._retry_below_tokens = self._first_chunk_tokens(voice)
-        self._known: dict[str, deque[KnownTokens]] = {}
-        for known in request.known_tokens:
-            self._known.setdefault(known.spoken_text, deque()).append(known)
+        self._known = list(request.known_tokens)
         self._checked: list[tuple[str, CheckedFeed]] = []
         self._arriving: list[ArrivingFeed] = []
 
@@ -87,12 +85,23 @@ class SentenceOpener:
             prompt_text_tokens=(*self._prompt_text, *tokenizer.encode(tag, allow_special=True)),
             min_tokens=fewest_tokens(item, self._request.forced_tokens, tokenizer.respellings),
         )
-        spoken_text = item.spoken.strip()
-        if known := self._known.get(spoken_text):
-            open_feed: Callable[[], SentenceFeed] = partial(self._known_feed, item, tokens, known.popleft())
+        known = self._take_known(item.spoken.strip())
+        if known is None:
+            open_feed: Callable[[], SentenceFeed] = partial(self._checked_feed, index, item, tokens)
+        elif known.replaced is None:
+            open_feed = partial(self._known_feed, item, tokens, known.speech_tokens)
         else:
-            open_feed = partial(self._checked_feed, index, item, tokens)
+            open_feed = partial(self._repaired_feed, index, item, tokens, known)
         return SentenceTask(open_feed, num_text_tokens=len(item.text_tokens))
+
+    def _take_known(self, spoken_text: str) -> KnownTokens | None:
+        """Return the tokens of this sentence, or of the next one if part of it is replaced, once."""
+        found = next((each for each in self._known if each.spoken_text == spoken_text), None)
+        if found is None and self._known and self._known[0].replaced is not None:
+            found = self._known[0]
+        if found is not None:
+            self._known.remove(found)
+        return found
 
     @property
     def odd_lengths(self) -> tuple[LengthFinding, ...]:
@@ -146,11 +155,34 @@ class SentenceOpener:
         self._arriving.append(feed)
         return feed
 
-    def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: KnownTokens) -> FixedTokens:
+    def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: Sequence[int]) -> FixedTokens:
         """Return the tokens of a sentence that was spoken before, to which no limit applies."""
         sampler = RepetitionAwareSampler(self._stages.speech_lm.sampling, self._request.seed)
-        generated = list(known.speech_tokens)
+        generated = list(known)
         return FixedTokens(generated, Generation(item.spoken, tokens, sampler, None, generated, UNLIMITED))
+
+    def _repaired_feed(
+        self, index: int, item: Sentence, tokens: SpeechTokenRequest, known: KnownTokens
+    ) -> SentenceFeed:
+        """Speak the replaced part of a sentence again, or the whole sentence if the engine has no plain model."""
+        stages, speech_lm = self._stages, cached_speech_lm(self._stages.speech_lm)
+        if speech_lm is None or known.replaced is None:
+            return self._checked_feed(index, item, tokens)
+        start, end = (min(place, len(known.speech_tokens)) for place in sorted(known.replaced))
+        repair = WordRepair(
+            speech_lm,
+            tokens,
+            before=known.speech_tokens[:start],
+            after=known.speech_tokens[end:],
+            num_replaced=end - start,
+            token_rate=stages.generation.token_rate,
+            control=self._control,
+        )
+        sampling = self._request.sampling or stages.speech_lm.sampling
+        spoken = repair.speak(
+            lambda attempt: RepetitionAwareSampler(sampling, sentence_seed(self._request.seed, index, attempt))
+        )
+        return self._known_feed(item, tokens, list(filter_silent_tokens(spoken, stages.generation.silent_tokens)))
 
     def _checked_feed(self, index: int, item: Sentence, tokens: SpeechTokenRequest) -> CheckedFeed:
         limits = self._limits_of(item) if self._limits_of is not None else None

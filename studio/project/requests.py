@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from studio import __version__
+from studio.errors import UnusableSetting
 from studio.model.options import Quality
 from studio.pipeline.request import (
     ConversionRequest,
@@ -107,6 +109,29 @@ def final_request(
         trims_leading_silence=not keeps_leading_silence,
         known_tokens=tuple(KnownTokens(sentence.spoken_text, sentence.speech_tokens) for sentence in evidence),
     )
+
+
+def repair_request(
+    take: Take, known_tokens: tuple[KnownTokens, ...], *, text: str, seed: int, voice: VoiceReference
+) -> SynthesisRequest:
+    """Return the request to speak only what is replaced in ``known_tokens`` of ``take``, in its quality."""
+    kept = final_request(take, (), voice=voice)
+    return replace(kept, text=text, seed=seed, quality=take.parameters.quality, known_tokens=known_tokens)
+
+
+def require_reading(take: Take, evidence: Sequence[SentenceEvidence], engine: EngineDescription) -> None:
+    """Raise ``UnusableSetting`` unless the loaded model can keep the reading of ``take``: it has other speech tokens."""
+    if engine.weights_key != take.parameters.model_key:
+        raise UnusableSetting(
+            "The take was spoken with {model}, which is not loaded.",
+            remedy="Choose that model, or speak the line again.",
+            model=take.parameters.model_name,
+        )
+    if not has_reading(evidence):
+        raise UnusableSetting(
+            "The speech tokens of this take are not stored, because it was edited or joined, or is a recording.",
+            remedy="Speak the line again.",
+        )
 
 
 def take_parameters(

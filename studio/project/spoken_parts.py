@@ -1,7 +1,7 @@
 """Parts of a text, and their positions in its speech.
 
-Decision: a part is found in a recording by the number of its letters. Reason: no aligner is needed, and the joins are
-moved to quiet places anyway. Alternative: forced alignment, which needs a speech recogniser.
+Decision: if no word times are known, a part is found in a recording by the number of its letters. Reason: no aligner is
+needed. Alternative: forced alignment, which needs a speech recogniser.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ _IDEOGRAPHS = r"\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"  # including kana, with
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 _UNITS = re.compile(rf"\[[^\]]*\]|[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+(?:['’-][^\W_]+)*")
 _LETTERS_OF_SYLLABLE = 3  # a Chinese character takes as long as three Latin letters
-_MIN_LETTERS = 12  # shorter parts are spoken together with neighbouring words
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +27,12 @@ class TextPart:
 
 
 def part_of_text(text: str, start: int, end: int) -> TextPart | None:
-    """Return the words that contain the characters from ``start`` to ``end``, or None if there are none.
-
-    A part that is too short to be spoken on its own is extended by neighbouring words.
-    """
+    """Return the words that contain the characters from ``start`` to ``end``, or None if there are none."""
     units = [(match.start(), match.end(), _letters(match.group())) for match in _UNITS.finditer(text)]
     inside = [number for number, unit in enumerate(units) if unit[0] < end and unit[1] > start and unit[2]]
     if not inside:
         return None
     first, last = inside[0], inside[-1]
-    while sum(unit[2] for unit in units[first : last + 1]) < _MIN_LETTERS and (first > 0 or last < len(units) - 1):
-        first, last = max(0, first - 1), min(len(units) - 1, last + 1)
     total = sum(unit[2] for unit in units)
     before, through = (sum(unit[2] for unit in units[:count]) for count in (first, last + 1))
     after = units[last + 1][0] if last + 1 < len(units) else len(text)

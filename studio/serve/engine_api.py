@@ -61,6 +61,7 @@ class SamplingBody(BaseModel):
 class KnownTokensBody(BaseModel):
     spoken_text: str = Field(max_length=MAX_INPUT)
     speech_tokens: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, max_length=_MAX_SENTENCE_TOKENS)
+    replaced: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | None = None
 
 
 class EngineSpeechBody(BaseModel):
@@ -88,7 +89,9 @@ class EngineSpeechBody(BaseModel):
     def request(self, voice: VoiceReference) -> SynthesisRequest:
         values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "text_id"}
         sampling = None if self.sampling is None else SamplingOptions(**self.sampling.model_dump())
-        known = tuple(KnownTokens(known.spoken_text, tuple(known.speech_tokens)) for known in self.known_tokens)
+        known = tuple(
+            KnownTokens(known.spoken_text, tuple(known.speech_tokens), known.replaced) for known in self.known_tokens
+        )
         return SynthesisRequest(**values | {"voice": voice, "sampling": sampling, "known_tokens": known})
 
 

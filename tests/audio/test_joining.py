@@ -11,10 +11,9 @@ from studio.audio.joining import (
     joined,
     match_level,
     quiet_place,
-    replace_part,
     share_at_time,
+    switched,
     time_at_share,
-    without_silence,
 )
 from studio.audio.resampling import Samples
 
@@ -52,21 +51,25 @@ def test_a_quiet_place_is_in_the_pause_next_to_the_wanted_time(speech: Samples) 
     assert np.abs(speech[samples - 60 : samples + 60]).max() == 0.0
 
 
-@pytest.mark.parametrize(("start", "end"), [(0.0, 2.0), (1.7, 3.8), (2.0, 4.0)])
-def test_the_length_after_replacing_is_exact(speech: Samples, start: float, end: float) -> None:
-    part = tone(0.7, phase=1.0)
-    made = replace_part(speech, part, RATE, start_seconds=start, end_seconds=end)
-    num_joins = (start > 0) + (end < 4.0)
-    kept = len(speech) - round((end - start) * RATE)
-    assert len(made) == kept + len(without_silence(part, RATE)) - num_joins * (FADE - FADE // 2)
-    assert made.dtype == np.float32
+@pytest.mark.parametrize("shift", [0.0, 0.001, -0.0017, 0.0024])
+def test_readings_of_the_same_speech_are_joined_in_phase(shift: float) -> None:
+    """The second reading, whose voice is shifted by less than a period, continues the first one as its own sound would."""
+    first, second = tone(2.0), tone(2.0, phase=-2 * np.pi * 200.0 * shift)
+    made, moved = switched(first, second, RATE, first_span=(1.0, 1.1), second_span=(0.5, 0.6))
+    start = round(0.99 * RATE)
+    np.testing.assert_array_equal(made[:start], first[:start])
+    np.testing.assert_array_equal(made[-RATE:], second[-RATE:])
+    np.testing.assert_allclose(made, tone(len(made) / RATE), atol=0.01)
+    assert len(made) / RATE == pytest.approx(2.0 + moved, abs=1 / RATE)
+    assert moved == pytest.approx(0.5, abs=0.013)
 
 
-def test_what_is_outside_the_joins_does_not_change(speech: Samples) -> None:
-    made = replace_part(speech, tone(0.7), RATE, start_seconds=2.0, end_seconds=3.8)
-    before, after = round(2.0 * RATE) - FADE, round(0.2 * RATE) - FADE
-    np.testing.assert_array_equal(made[:before], speech[:before])
-    np.testing.assert_array_equal(made[-after:], speech[-after:])
+def test_equal_samples_are_joined_without_a_trace() -> None:
+    noise = (0.1 * np.random.default_rng(0).standard_normal(2 * RATE)).astype(np.float32)
+    other = np.concatenate([noise[:RATE], -noise[RATE:]])
+    made, moved = switched(noise, other, RATE, first_span=(0.5, 0.6), second_span=(0.5, 0.6))
+    assert moved == 0.0
+    np.testing.assert_allclose(made, other, atol=1e-7)
 
 
 @pytest.mark.parametrize("phase", [0.0, 1.0, np.pi, 4.5])
@@ -98,11 +101,6 @@ def test_a_part_never_clips() -> None:
     peaky = tone(0.7, level=0.01)
     peaky[1000] = 0.9
     assert np.abs(match_level(peaky, tone(1.0, level=0.9), silence(0.1), sample_rate=RATE)).max() <= 0.991
-
-
-def test_silence_around_a_part_is_removed() -> None:
-    part = np.concatenate([silence(0.5), tone(1.0), silence(0.7)])
-    assert len(without_silence(part, RATE)) / RATE == pytest.approx(1.08, abs=0.02)
 
 
 def test_two_recordings_are_crossfaded_in_the_middle() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import openpyxl
 import pytest
 import soundfile
 
+from studio.audio.files import read_audio
 from studio.cli import export_script
 from studio.model.generations import COSYVOICE3
 from studio.model.options import Quality
@@ -24,13 +26,15 @@ from studio.pipeline.request import (
     SynthesisRequest,
     VoiceReference,
 )
-from studio.project.changes import AddTake, EditDetails, InsertLines
+from studio.project.changes import AddTake, EditDetails, EditLines, InsertLines
 from studio.project.details import ProjectDetails
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
 from studio.settings import DATE_ORDER, DAY_FIRST, EMOJI, NAMED_EMOJI
 from studio.settings_store import Settings
+from studio.take_checks.records import TakeCheck, Verdict, WordTime
+from studio.take_checks.words import split_words
 
 RATE = 24_000
 WORD_SAMPLES = 2_400
@@ -407,6 +411,41 @@ def test_quality_exact_makes_the_drafts_of_the_model_final(timbre, spoken) -> No
     assert json.loads(ran.out)["warnings"] == [
         "draft: 1 line is a draft: 2. --quality exact speaks them again, with the same reading."
     ]
+
+
+def test_only_changed_words_of_a_project_are_spoken_again(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    path = Path("talk.timbre").absolute()
+    text = "The old clock stopped before midnight."
+    with Project.create(path.parent / "changed-words") as project:
+        project.apply(InsertLines(0, (Line("a", text, "Anna"), Line("b", "Never spoken.", "Anna"))))
+        parameters = TakeParameters(
+            text, 3, project.fingerprint_of("a"), "zero-shot", "Anna", "", "quiet", "weights of quiet"
+        )
+        recorder = project.begin_take("a", parameters, RATE)
+        tokens = tuple(range(100, 124))
+        recorder.append(np.repeat(np.array(tokens, np.float32) / 1000, RATE // 10))
+        evidence = (SentenceEvidence(text, 0.0, 2.4, tokens, token_seconds=0.1),)
+        report = SynthesisReport(0.1, 2.4, 0.3, RATE, Mode.ZERO_SHOT, 24, {}, {}, evidence=evidence)
+        words = tuple(
+            WordTime(word.text, 0.4 * number, 0.4 * number + 0.4, word.start, word.end)
+            for number, word in enumerate(split_words(text))
+        )
+        take = replace(recorder.finish(report), check=TakeCheck(Verdict.GOOD, words=words))
+        project.apply(AddTake(take, is_chosen=True))
+        project.apply(EditLines({"a": {"text": text.replace("clock", "watch")}}))
+        project.save(path)
+    ran = export(timbre, "talk.timbre", "--changed-words", "--pattern", "{index}")
+    assert ran.status == 0, ran.err
+    changed, other = timbre.opened[-1].requests
+    assert changed.text == "The old watch stopped before midnight."
+    assert changed.known_tokens == (KnownTokens(text, tokens, (7, 13)),)
+    assert not other.known_tokens
+    samples = read_audio(Path("out/001.wav")).samples
+    np.testing.assert_allclose(samples[: RATE // 2], np.repeat(np.arange(100, 105), RATE // 10) / 1000, atol=1e-4)
+    np.testing.assert_allclose(samples[-RATE // 2 :], np.repeat(np.arange(119, 124), RATE // 10) / 1000, atol=1e-4)
+    assert samples.max() > 0.9
+    ran = export(timbre, "talk.timbre", "--pattern", "{index}", out="whole")
+    assert [request.known_tokens for request in timbre.opened[-1].requests][:1] == [()]
 
 
 def test_failed_lines_are_reported_and_the_others_exported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]

@@ -12,12 +12,12 @@ TEXT = "[breath] Nobody had told the gulls, though, and they went on."
 @pytest.mark.parametrize(("text", "selected", "spoken"), [
     (TEXT, "told the gulls", "told the gulls,"),
     (TEXT, "old the gul", "told the gulls,"),
-    (TEXT, "gulls", "the gulls, though,"),
-    (TEXT, "they went on", "and they went on."),
+    (TEXT, "gulls", "gulls,"),
+    (TEXT, "they went on", "they went on."),
     ("那天早上，港口很安静。", "港口很安静", "港口很安静。"),
     ("Yes.", "Yes", "Yes."),
 ])  # fmt: skip
-def test_a_part_consists_of_whole_words_and_is_long_enough(text: str, selected: str, spoken: str) -> None:
+def test_a_part_consists_of_whole_words(text: str, selected: str, spoken: str) -> None:
     start = text.index(selected)
     part = part_of_text(text, start, start + len(selected))
     assert part is not None

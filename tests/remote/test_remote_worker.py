@@ -123,7 +123,7 @@ def test_all_options_arrive(service: RunningService, models: list[FakeModel], cl
         is_played=False,
         trims_leading_silence=True,
         quality=Quality.DRAFT,
-        known_tokens=(KnownTokens("one", (1, 2, 3)),),
+        known_tokens=(KnownTokens("one", (1, 2, 3)), KnownTokens("two", (4, 5, 6), (1, 2))),
     )
     speak(client_of(service.url), request)
     arrived = models[-1].requests[-1]

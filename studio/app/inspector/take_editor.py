@@ -32,9 +32,12 @@ from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.project.changes import EditTakes
+from studio.project.project import Project
 from studio.project.spoken_parts import TextPart, part_at_shares, part_of_text
 from studio.project.take_match import TakeMatch, compare_take
+from studio.project.take_repair import Span, has_only_other_words, span_of_text, words_in_text, words_of_take
 from studio.project.takes import Take
+from studio.take_checks.records import WordTime
 
 _SIZE = (720, 420)
 _TEXT_ROWS = 4
@@ -49,6 +52,7 @@ class TakeEditor(QDialog):
         self._session = session
         self._take = take
         self._samples: Samples | None = None
+        self._words: tuple[WordTime, ...] = ()
         self._retake: PartRetake | None = None
         self._player = session.playback.make_player(self)
         self._text = QPlainTextEdit(readOnly=True)
@@ -58,6 +62,7 @@ class TakeEditor(QDialog):
         self._untrim = QPushButton(self.tr("Remove trim"))
         self._cut = QPushButton(self.tr("Cut silence…"))
         self._say = QPushButton(icon("retry"), self.tr("Say again"))
+        self._say_changed = QPushButton(self.tr("Say changed words"))
         self._message = text_label("", "quiet")
         self._problem = ErrorLine()
         self._lay_out()
@@ -76,13 +81,18 @@ class TakeEditor(QDialog):
         self._cut.setToolTip(self.tr("Shorten long pauses. The result is a new take; this one stays."))
         self._say.setToolTip(
             self.tr(
-                "Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a "
-                "new take; this one stays. The positions of words are estimated, and the joins are placed at "
-                "the quietest points nearby, so listen to the result."
+                "Speak the selected words again, as part of the same reading. All else stays as it is, up to 0.2 s from "
+                "the words. The result is a new take; this one stays."
+            )
+        )
+        self._say_changed.setToolTip(
+            self.tr(
+                "Speak only the words that differ from the current text of the line and the pronunciation dictionary. "
+                "The result is a new take; this one stays."
             )
         )
         buttons = QHBoxLayout()
-        for button in (self._play, self._say, self._trim, self._untrim, self._cut):
+        for button in (self._play, self._say, self._say_changed, self._trim, self._untrim, self._cut):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
@@ -101,6 +111,7 @@ class TakeEditor(QDialog):
         self._untrim.clicked.connect(self._on_untrim)
         self._cut.clicked.connect(self._on_cut)
         self._say.clicked.connect(self._on_say_again)
+        self._say_changed.clicked.connect(lambda: self._begin(PartRetake(self._take, None)))
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(lambda _: self._waveform.set_cursor(None))
         self._player.failed.connect(self._problem.show_error)
@@ -111,7 +122,7 @@ class TakeEditor(QDialog):
 
     def show_take(self, take: Take, selection: tuple[float, float] | None = None) -> None:
         """Show another take and select a span of its recording, by default the part that is not trimmed."""
-        self._take, self._samples = take, None
+        self._take, self._samples, self._words = take, None, ()
         project, line = self._session.editor.project, self._session.editor.script.line(take.line_id)
         has_line_text = compare_take(project, take) is not TakeMatch.OLDER_TEXT
         with QSignalBlocker(self._text):
@@ -120,14 +131,15 @@ class TakeEditor(QDialog):
         self._update_buttons()
         run_in_background(
             self,
-            partial(project.recording_of, take.id),
+            partial(_read, project, take, self._text.toPlainText()),
             done=partial(self._show_samples, take, selection),
             failed=self._problem.show_error,
         )
 
-    def _show_samples(self, take: Take, selection: tuple[float, float] | None, samples: Samples) -> None:
+    def _show_samples(self, take: Take, selection: Span | None, read: tuple[Samples, tuple[WordTime, ...]]) -> None:
         if take.id != self._take.id:
             return
+        samples, self._words = read
         self._samples = samples
         self._waveform.show_samples(samples, take.sample_rate)
         end = take.audio_seconds - take.trim_end_seconds
@@ -148,6 +160,7 @@ class TakeEditor(QDialog):
         self._untrim.setEnabled(is_free and take.trim_start_seconds + take.trim_end_seconds > 0)
         self._cut.setEnabled(is_free)
         self._say.setEnabled(is_free and self._selected_part is not None)
+        self._say_changed.setEnabled(is_free and has_only_other_words(self._session.editor.project, take))
         if is_locked:
             self._message.setText(self.tr("The line is locked, so its takes cannot be changed."))
 
@@ -162,19 +175,20 @@ class TakeEditor(QDialog):
         """Select the span of the words in the waveform."""
         part = self._selected_part
         if part is not None and self._samples is not None:
-            rate = self._take.sample_rate
-            start = time_at_share(self._samples, rate, part.start_share)
-            end = time_at_share(self._samples, rate, part.end_share)
-            if end > start:
-                self._waveform.select(start, end)
+            span = span_of_text(self._words, part.start, part.end)
+            if span is None:
+                shares = part.start_share, part.end_share
+                start, end = (time_at_share(self._samples, self._take.sample_rate, share) for share in shares)
+                span = start, end
+            if span[1] > span[0]:
+                self._waveform.select(*span)
         self._update_buttons()
 
     def _on_span_selected(self) -> None:
         """Select the words of the span in the text."""
         selection = self._waveform.selection
         if selection is not None and self._samples is not None:
-            shares = [share_at_time(self._samples, self._take.sample_rate, seconds) for seconds in selection]
-            part = part_at_shares(self._text.toPlainText(), *shares)
+            part = self._part_in_span(*selection)
             cursor = self._text.textCursor()
             cursor.clearSelection()
             if part is not None:
@@ -183,6 +197,15 @@ class TakeEditor(QDialog):
             with QSignalBlocker(self._text):
                 self._text.setTextCursor(cursor)
         self._update_buttons()
+
+    def _part_in_span(self, start: float, end: float) -> TextPart | None:
+        assert self._samples is not None
+        text = self._text.toPlainText()
+        if self._words:
+            inside = [word for word in self._words if start <= (word.from_seconds + word.to_seconds) / 2 <= end]
+            return part_of_text(text, inside[0].text_start, inside[-1].text_end) if inside else None
+        shares = [share_at_time(self._samples, self._take.sample_rate, seconds) for seconds in (start, end)]
+        return part_at_shares(text, *shares)
 
     # Actions.
 
@@ -231,20 +254,15 @@ class TakeEditor(QDialog):
         self.show_take(made[0])
 
     def _on_say_again(self) -> None:
-        part = self._selected_part
-        if part is None or self._samples is None:
-            return
-        rate = self._take.sample_rate
+        if self._waveform.selection is not None:
+            self._begin(PartRetake(self._take, self._waveform.selection))
+
+    def _begin(self, retake: PartRetake) -> None:
         self._problem.clear()
         self._message.setText(self.tr("Speaking…"))
-        self._retake = PartRetake(
-            self._take,
-            self._text.toPlainText()[part.start : part.end],
-            start_seconds=time_at_share(self._samples, rate, part.start_share),
-            end_seconds=time_at_share(self._samples, rate, part.end_share),
-        )
+        self._retake = retake
         self._update_buttons()
-        self._session.bridge.run(self._say_again(self._retake))
+        self._session.bridge.run(self._say_again(retake))
 
     async def _say_again(self, retake: PartRetake) -> None:
         session = self._session
@@ -259,8 +277,12 @@ class TakeEditor(QDialog):
             if self._retake is retake:
                 self._retake = None
                 self._update_buttons()
-        if made is not None and self.isVisible():
-            words = self.tr("{take} has the new part. The former take is kept.")
+        if made is None:
+            return
+        if session.parts.checker.is_on:
+            session.parts.checker.check([made.take.id])
+        if self.isVisible():
+            words = self.tr("{take} has the new words. The former take is kept.")
             self._message.setText(words.format(take=take_name(made.take)))
             self.show_take(made.take, (made.start_seconds, made.end_seconds))
 
@@ -270,3 +292,10 @@ class TakeEditor(QDialog):
         retake, self._retake = self._retake, None
         if retake is not None:
             retake.cancel()
+
+
+def _read(project: Project, take: Take, text: str) -> tuple[Samples, tuple[WordTime, ...]]:
+    """Return the recording of a take and the times of its words, with their places in ``text``."""
+    recording = project.recording_of(take.id)
+    words = words_of_take(take, project.evidence_of(take.id), recording)
+    return recording, words_in_text(words, take.parameters.text, text)

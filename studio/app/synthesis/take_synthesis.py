@@ -18,7 +18,7 @@ from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.player import StreamingAudio
-from studio.errors import NothingToSpeak, StudioError, UnusableSetting, VoiceNotFound, WorkerDied
+from studio.errors import NothingToSpeak, StudioError, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -33,7 +33,7 @@ from studio.project.fingerprint import voice_key
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
-from studio.project.requests import final_request, has_reading, language_tag, synthesis_request, take_parameters
+from studio.project.requests import final_request, language_tag, require_reading, synthesis_request, take_parameters
 from studio.project.takes import Take
 from studio.text.language import USUAL_RULES, ReadingRules
 from studio.text.styles import load_styles
@@ -248,13 +248,8 @@ class TakeSynthesis(QObject):
                 self.source, voice, speed=line.speed, seed=self.seed, quality=line.quality or quality
             )
         if self._draft is not None:
-            _require_model_of(self._draft, description)
             evidence = await run_in_thread(project.evidence_of, self._draft.id)
-            if not has_reading(evidence):
-                raise UnusableSetting(
-                    "The speech tokens of this draft are not stored, as it was edited or joined.",
-                    remedy="Speak the line again.",
-                )
+            require_reading(self._draft, evidence, description)
             return final_request(self._draft, evidence, voice=voice, keeps_leading_silence=self._keeps_leading_silence)
         styles = await run_in_thread(_styles_of, description) if line.style.preset else None
         return synthesis_request(
@@ -328,16 +323,6 @@ class TakeSynthesis(QObject):
         if is_first:
             self.audio_started.emit()
         self.progressed.emit("speech", share)
-
-
-def _require_model_of(draft: Take, description: EngineDescription) -> None:
-    """Raise ``UnusableSetting`` unless the loaded model spoke ``draft``: other models have other speech tokens."""
-    if description.weights_key != draft.parameters.model_key:
-        raise UnusableSetting(
-            "The draft was spoken with {model}, which is not loaded.",
-            remedy="Choose that model, or speak the line again.",
-            model=draft.parameters.model_name,
-        )
 
 
 def _has_odd_take(project: Project, line: Line) -> bool:

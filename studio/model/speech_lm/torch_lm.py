@@ -11,7 +11,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 
@@ -27,7 +27,15 @@ MIN_SPEECH_PER_TEXT_TOKEN = 2
 _MAX_SPEECH_PER_TEXT_TOKEN = 20
 _MAX_PROMPT_STATES = 8
 NEVER = float("-inf")
-CacheT = TypeVar("CacheT")
+
+
+class LMCache(Protocol):
+    """State of an utterance. A lower ``length`` discards the last positions."""
+
+    length: int
+
+
+CacheT = TypeVar("CacheT", bound=LMCache)
 
 
 class CachedSpeechLM(ABC, Generic[CacheT]):
@@ -46,6 +54,10 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
         """See ``stages.SpeechLM``. Tokens are computed on demand, but ``SequenceTooLong`` is raised at once."""
         min_tokens, max_tokens, length = self.lengths(request)
         return self._generate(request, sampler, min_tokens, max_tokens, length)
+
+    def plain(self) -> Self:
+        """Return the model that computes attention and probabilities of known tokens."""
+        return self
 
     @abstractmethod
     def lengths(self, request: SpeechTokenRequest) -> tuple[int, int, int]:
@@ -152,10 +164,6 @@ class TorchSpeechLM(CachedSpeechLM[KVCache]):
         length = prefix_length(request) + max_tokens
         check_length(length, self.config.backbone)
         return min_tokens, max_tokens, length
-
-    def plain(self) -> TorchSpeechLM:
-        """Return the model that computes attention after a take; see ``studio/pipeline/alignment.py``."""
-        return self
 
     def open_cache(self, capacity: int) -> KVCache:
         return self.decoder.open_cache(capacity)

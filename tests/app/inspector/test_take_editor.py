@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -11,10 +13,14 @@ from window_bench import Bench
 
 from studio.app.inspector.take_editor import TakeEditor
 from studio.app.window import MainWindow
-from studio.project.changes import EditLines
+from studio.pipeline.request import Mode, SentenceEvidence, SynthesisReport
+from studio.project.changes import AddTake, EditDictionary, EditLines
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import LineState
 from studio.project.take_match import TakeMatch, compare_take
-from studio.project.takes import Take
+from studio.project.takes import Take, TakeParameters
+from studio.take_checks.records import TakeCheck, Verdict, WordTime
+from studio.take_checks.words import split_words
 
 RATE = 24_000
 TEXT = "Nobody told the gulls, and they went on as ever."
@@ -32,6 +38,44 @@ def window(bench: Bench) -> MainWindow:
     bench.session.editor.apply(EditLines({bench.lines[0].id: {"text": TEXT, "voice": "Anna"}}))
     bench.add_take(np.concatenate([words(2.0), np.zeros(RATE // 2, np.float32), words(2.0)]))
     return bench.open_window()
+
+
+def add_take_with_tokens(bench: Bench, text: str = TEXT, model_key: str = "") -> Take:
+    """Add a take of 0.1 s for each token, four for each word, as the fake model speaks known tokens."""
+    project, line = bench.session.editor.project, bench.lines[0]
+    tokens = tuple(range(100, 100 + 4 * len(text.split())))
+    folder = bench.session.model_selection.local_folder().name
+    parameters = TakeParameters(
+        text, 1, project.fingerprint_of(line.id), "zero-shot", "Anna", "", "model", model_key or f"weights of {folder}"
+    )
+    recorder = project.begin_take(line.id, parameters, RATE)
+    recorder.append(np.repeat(np.array(tokens, np.float32) / 1000, RATE // 10))
+    seconds = 0.1 * len(tokens)
+    evidence = SentenceEvidence(text, 0.0, seconds, tokens, token_seconds=0.1)
+    report = SynthesisReport(0.5, seconds, 1.0, RATE, Mode.ZERO_SHOT, 50, {}, {}, evidence=(evidence,))
+    words = tuple(
+        WordTime(word.text, 0.4 * number, 0.4 * number + 0.4, word.start, word.end)
+        for number, word in enumerate(split_words(text))
+    )
+    take = replace(recorder.finish(report), check=TakeCheck(Verdict.GOOD, words=words))
+    bench.session.editor.apply(AddTake(take))
+    return take
+
+
+@pytest.fixture
+def spoken(bench: Bench) -> Take:
+    """A take whose speech tokens and word times are known."""
+    bench.add_voice()
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"text": TEXT, "voice": "Anna"}}))
+    return add_take_with_tokens(bench)
+
+
+def edit(bench: Bench) -> TakeEditor:
+    window = bench.open_window()
+    bench.trigger("play.edit_take")
+    dialog = window.findChildren(TakeEditor)[0]
+    bench.until(dialog._play.isEnabled)
+    return dialog
 
 
 @pytest.fixture
@@ -101,10 +145,12 @@ def test_keys_on_the_waveform_select_words(bench: Bench, dialog: TakeEditor) -> 
     dialog.reject()
 
 
-def test_words_are_said_again_as_a_new_take(bench: Bench, dialog: TakeEditor, take: Take) -> None:
-    project = bench.session.editor.project
+def test_words_are_said_again_and_all_else_is_kept(bench: Bench, spoken: Take) -> None:
+    project, dialog = bench.session.editor.project, edit(bench)
     assert not dialog._say.isEnabled()  # no word is selected
-    select(dialog, "Nobody told the gulls")
+    assert not dialog._say_changed.isEnabled()
+    select(dialog, "gulls")
+    assert dialog._waveform.selection == pytest.approx((1.2, 1.6), abs=0.01), "the time of the word, by the check"
     dialog._say.click()
     assert not dialog._trim.isEnabled()
     bench.until(lambda: len(takes(bench)) == 2)
@@ -112,17 +158,54 @@ def test_words_are_said_again_as_a_new_take(bench: Bench, dialog: TakeEditor, ta
     assert bench.lines[0].chosen_take == made.id
     assert compare_take(project, made) is TakeMatch.CURRENT
     assert project.state_of(bench.lines[0].id) is LineState.READY
-    before, after = project.recording_of(take.id), project.recording_of(made.id)
-    np.testing.assert_array_equal(after[-RATE * 2 :], before[-RATE * 2 :])
-    assert not np.array_equal(after[:RATE], before[:RATE])
+    before, after = project.recording_of(spoken.id), project.recording_of(made.id)
+    np.testing.assert_array_equal(after[: round(0.98 * RATE)], before[: round(0.98 * RATE)])
+    np.testing.assert_array_equal(after[-round(2.2 * RATE) :], before[-round(2.2 * RATE) :])
+    assert after.max() > 0.9, "the new tokens"
+    (evidence,) = project.evidence_of(made.id)
+    assert evidence.speech_tokens[:11] == tuple(range(100, 111))
+    assert evidence.speech_tokens[-20:] == tuple(range(120, 140))
     bench.until(lambda: dialog.windowTitle() == "Edit Take 2")
     bench.until(lambda: dialog._player.is_playing)
     bench.trigger("edit.undo")
-    assert [each.id for each in takes(bench)] == [take.id]
-    assert bench.lines[0].chosen_take == take.id
+    assert [each.id for each in takes(bench)] == [spoken.id]
+    assert bench.lines[0].chosen_take == spoken.id
     bench.trigger("edit.redo")
     np.testing.assert_array_equal(project.recording_of(made.id), after)
     dialog.reject()
+
+
+def test_only_words_that_the_dictionary_changes_are_said_again(bench: Bench, spoken: Take) -> None:
+    project = bench.session.editor.project
+    bench.session.editor.apply(EditDictionary(PronunciationDictionary((DictionaryEntry("gulls", "seagulls"),))))
+    assert compare_take(project, spoken) is TakeMatch.OLDER_TEXT
+    dialog = edit(bench)
+    assert dialog._say_changed.isEnabled()
+    dialog._say_changed.click()
+    bench.until(lambda: len(takes(bench)) == 2)
+    made = takes(bench)[1]
+    assert made.parameters.text == TEXT.replace("gulls", "seagulls")
+    assert compare_take(project, made) is TakeMatch.CURRENT
+    before, after = project.recording_of(spoken.id), project.recording_of(made.id)
+    np.testing.assert_array_equal(after[: round(0.98 * RATE)], before[: round(0.98 * RATE)])
+    np.testing.assert_array_equal(after[-round(2.2 * RATE) :], before[-round(2.2 * RATE) :])
+    dialog.reject()
+
+
+def test_words_of_a_take_without_tokens_cannot_be_said_again(bench: Bench, spoken: Take) -> None:
+    """Takes that were edited, joined or spoken by another model."""
+    for expected, model_key in (("model, which is not loaded", "another"), ("tokens of this take are not stored", "")):
+        take = add_take_with_tokens(bench, model_key=model_key)
+        if not model_key:
+            bench.session.editor.project._storage.put_evidence(take.id, "[]")
+        dialog = edit(bench)
+        select(dialog, "gulls")
+        dialog._say.click()
+        bench.until(dialog._problem.isVisible)
+        assert expected in dialog._problem.words
+        assert dialog._say.isEnabled()
+        dialog.reject()
+        dialog.setParent(None)
 
 
 def test_an_error_is_shown_and_the_take_stays(bench: Bench, dialog: TakeEditor, take: Take) -> None:
@@ -136,12 +219,13 @@ def test_an_error_is_shown_and_the_take_stays(bench: Bench, dialog: TakeEditor, 
 
 
 @pytest.mark.slow
-def test_closing_the_dialog_cancels(bench: Bench, dialog: TakeEditor, take: Take) -> None:
-    select(dialog, "Nobody told the gulls")
+def test_closing_the_dialog_cancels(bench: Bench, spoken: Take) -> None:
+    dialog = edit(bench)
+    select(dialog, "gulls")
     dialog._say.click()
     dialog.reject()
     bench.live(1.0)
-    assert [each.id for each in takes(bench)] == [take.id]
+    assert [each.id for each in takes(bench)] == [spoken.id]
 
 
 def test_a_take_of_a_locked_line_is_not_changed(bench: Bench, window: MainWindow, take: Take) -> None:
