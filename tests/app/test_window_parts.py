@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, QLocale, QObject, QSize, Qt
@@ -211,6 +213,17 @@ def test_the_status_bar_shows_the_engine_state(bench: Bench, window: MainWindow)
     assert "could not be loaded" in window.status.engine_text
     window.transport_bar.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
     assert window.transport_bar._figures.text().split("\n") == ["Latency 0.50 s", "RTF 1.25 · Dropouts 2"]
+
+
+def test_the_status_bar_shows_the_comparison_of_precisions(bench: Bench, window: MainWindow) -> None:
+    bench.until(lambda: bench.session.is_ready)
+    bridge = bench.session.bridge
+    loop: Any = SimpleNamespace(call_soon_threadsafe=lambda call: call())
+    bridge._on_load_progress(loop, "precision", 0.5)
+    assert "choosing" not in window.status.engine_text, "the model is loaded already"
+    bridge._show(Engine(bench.folder, EngineState.LOADING))
+    bridge._on_load_progress(loop, "precision", 0.5)
+    assert "choosing the fastest precision" in window.status.engine_text
 
 
 @pytest.mark.parametrize(("device", "name"), [("cpu", "CPU"), ("cuda", "GPU"), ("cuda:1", "GPU 1"), ("mps", "mps")])
