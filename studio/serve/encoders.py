@@ -21,7 +21,7 @@ from studio.audio.encoding import FLAC_16, OPUS, WAV_16, SoundEncoding
 from studio.audio.files import open_encoder
 from studio.audio.resampling import Samples
 from studio.errors import BadRequest
-from studio.system.installation import media_hint
+from studio.system.installation import how_to_add
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
@@ -92,7 +92,7 @@ class AacEncoder:
             raise BadRequest(
                 "AAC needs PyAV, which is not installed here.",
                 remedy="Request mp3, opus, flac, wav or pcm. {how}",
-                how=media_hint(),
+                how=how_to_add("media"),
             ) from error
         self._file = _GrowingFile()
         self._container: OutputContainer = av.open(self._file, "w", format="adts")

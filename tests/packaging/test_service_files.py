@@ -50,13 +50,29 @@ def served_options() -> Any:
 
 @pytest.mark.parametrize("path", IMAGES, ids=lambda path: path.parent.name)
 def test_an_image_copies_and_installs_what_exists(path: Path) -> None:
-    known = {"FROM", "RUN", "ARG", "WORKDIR", "COPY", "USER", "ENV", "VOLUME", "EXPOSE", "HEALTHCHECK", "CMD"}
+    known = {
+        "FROM",
+        "RUN",
+        "ARG",
+        "WORKDIR",
+        "COPY",
+        "USER",
+        "ENV",
+        "VOLUME",
+        "EXPOSE",
+        "HEALTHCHECK",
+        "ENTRYPOINT",
+        "CMD",
+    }
     assert {name for name, _ in instructions(path)} <= known
     for words in arguments_of(path, "COPY"):
         for source in words.split()[:-1]:
             assert (ROOT / source).exists(), source
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    installed = re.findall(r'"\.\[([\w,]+)\]"', " ".join(arguments_of(path, "RUN")))
+    run = " ".join(arguments_of(path, "RUN"))
+    for name, value in (words.split("=") for words in arguments_of(path, "ARG")):
+        run = run.replace(f"${{{name}}}", value)
+    installed = re.findall(r'"\.\[([\w,]+)\]"', run)
     assert installed
     for extras in installed:
         assert set(extras.split(",")) <= set(project["optional-dependencies"]) - {"app"}, "no window in an image"
@@ -80,6 +96,13 @@ def test_the_image_serves_other_computers_with_a_token_and_keeps_voices() -> Non
     assert program[:2] == ["python", "-c"]
     compile(program[2], "healthcheck", "exec")
     assert f"127.0.0.1:{options.port}/readyz" in program[2]
+
+
+def test_the_first_process_of_the_image_collects_orphans() -> None:
+    """The line processes of a worker that was killed become children of the first process."""
+    [entry] = arguments_of(SERVICE / "Containerfile", "ENTRYPOINT")
+    program = json.loads(entry)[0]
+    assert program in arguments_of(SERVICE / "Containerfile", "RUN")[0].split()
 
 
 def test_the_compose_file_mounts_files_that_exist_and_declares_its_volumes() -> None:
