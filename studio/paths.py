@@ -7,6 +7,7 @@ Environment variables override each folder, for developers and tests: ``TIMBRE_D
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -23,23 +24,24 @@ def resources() -> Path:
 
 def data_folder() -> Path:
     """Return the folder of the user's voices, drafts and models."""
-    return _folder("TIMBRE_DATA", platformdirs.user_data_path(_APP_NAME, appauthor=False))
+    return _folder("TIMBRE_DATA", platformdirs.user_data_path)
 
 
 def config_folder() -> Path:
     """Return the folder of the settings and the global dictionary."""
-    return _folder("TIMBRE_CONFIG", platformdirs.user_config_path(_APP_NAME, appauthor=False))
+    return _folder("TIMBRE_CONFIG", platformdirs.user_config_path)
 
 
 def cache_folder() -> Path:
     """Return the folder of data that can be computed again, such as prompt states."""
-    return _folder("TIMBRE_CACHE", platformdirs.user_cache_path(_APP_NAME, appauthor=False))
+    return _folder("TIMBRE_CACHE", platformdirs.user_cache_path)
 
 
 def log_folder() -> Path:
-    return _folder("TIMBRE_LOGS", platformdirs.user_log_path(_APP_NAME, appauthor=False))
+    return _folder("TIMBRE_LOGS", platformdirs.user_log_path)
 
 
-def _folder(variable: str, default: Path) -> Path:
+def _folder(variable: str, default_folder: Callable[..., Path]) -> Path:
+    """Return the folder that ``variable`` names. Without it, the user needs a home, which the users of services lack."""
     override = os.environ.get(variable)
-    return Path(override) if override else default
+    return Path(override) if override else default_folder(_APP_NAME, appauthor=False)

@@ -74,14 +74,23 @@ def _shown_fact(name: str, value: str) -> str:
 
 def _homes() -> list[str]:
     """Return the paths of the home folder with and without symbolic links, longest first; never a root folder."""
-    home = Path.home()
+    if (home := _home()) is None:
+        return []
     found = {str(home), str(home.resolve())}
     return sorted((path for path in found if len(path) > len(home.anchor)), key=len, reverse=True)
 
 
 def _names() -> set[str]:
-    names = {Path.home().name, _account()}
+    home = _home()
+    names = {"" if home is None else home.name, _account()}
     return {name for name in names if len(name) > 1 and name.lower() not in _COMMON_ACCOUNTS}
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # an account without a home, as of services
+        return None
 
 
 @cache

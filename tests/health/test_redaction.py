@@ -43,6 +43,14 @@ def test_a_link_to_the_home_folder_is_replaced(anna: Path, monkeypatch: pytest.M
     assert redact(f"{anna}/a and {link}/Anna/b") == "~/a and ~/b"
 
 
+def test_an_account_without_a_home_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    assert redact("/var/lib/timbre/voices") == "/var/lib/timbre/voices"
+
+
 def test_common_account_names_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path("/root"))
     monkeypatch.setattr(redaction, "_account", lambda: "user")
