@@ -3,8 +3,8 @@
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help
 
-NAME is ``attribution``, ``cluster``, ``qualities``, ``requests-at-once``, ``serving``, ``take-checks`` or ``word-repairs``.
-``gpu_check.py`` measures the engines on a GPU.
+NAME is ``attribution``, ``cluster``, ``consistency``, ``qualities``, ``requests-at-once``, ``serving``, ``take-checks`` or
+``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ sys.path[:0] = [str(_PACKAGING.parent), str(_PACKAGING / "mini")]
 MEASUREMENTS = {
     "attribution": "measurements.attribution",
     "cluster": "measurements.cluster",
+    "consistency": "measurements.consistency",
     "qualities": "measurements.qualities",
     "requests-at-once": "measurements.requests_at_once",
     "serving": "measurements.serving",

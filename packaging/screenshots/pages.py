@@ -288,7 +288,7 @@ class Stage:
         window.actions_by_id["edit.replace"].trigger()
         yield "replace", window
         window.script.find_bar.close_bar()
-        yield from script_scenes(self.session, window, self.language)
+        yield from script_scenes(self.session, window, self.language, self._wait_for)
         yield from model_scenes(self.parts.models, self.session.parts.models, window)
         yield from engine_scenes(self.parts.engines, window)
         yield from import_scenes(window, self.language, self._wait_for)

@@ -29,6 +29,23 @@
     </message>
 </context>
 <context>
+    <name>ConsistencyDialog</name>
+    <message numerus="yes">
+        <source>Checking %n take(s).</source>
+        <translation>
+            <numerusform>Checking %n take.</numerusform>
+            <numerusform>Checking %n takes.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) have not been measured.</source>
+        <translation>
+            <numerusform>%n take has not been measured.</numerusform>
+            <numerusform>%n takes have not been measured.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DiagnosticsDialog</name>
     <message numerus="yes">
         <source>Speech works. %n item(s) can be improved.</source>

@@ -583,6 +583,14 @@
         <source>Divide the dialogue of a novel into the lines of its characters</source>
         <translation>把小说的对话拆分为各角色的行</translation>
     </message>
+    <message>
+        <source>Consistency…</source>
+        <translation>一致性…</translation>
+    </message>
+    <message>
+        <source>Show how pace, pitch and level change over the script, and speak outliers again</source>
+        <translation>查看语速、音高和电平在整个脚本中的变化，并重新生成偏离的行</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -6914,6 +6922,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>The words that changed since this take cannot be told from the others.</source>
         <translation>无法确定这条音频之后有哪些词改动过。</translation>
     </message>
+    <message>
+        <source>the pace differs from the rest of the script</source>
+        <translation>语速与脚本其余部分不同</translation>
+    </message>
+    <message>
+        <source>the pitch differs from the rest of the script</source>
+        <translation>音高与脚本其余部分不同</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -12878,6 +12894,144 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
+    </message>
+</context>
+<context>
+    <name>ConsistencyDialog</name>
+    <message>
+        <source>Consistency</source>
+        <translation>一致性</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Check new takes against the targets</source>
+        <translation>按目标检查新音频</translation>
+    </message>
+    <message>
+        <source>Takes outside the targets are marked, and spoken again like other faulty takes</source>
+        <translation>超出目标的音频会被标记，并像其他有问题的音频一样重新生成</translation>
+    </message>
+    <message>
+        <source>Selected lines as example</source>
+        <translation>以所选行为准</translation>
+    </message>
+    <message>
+        <source>Set the targets to the takes of the lines selected in the script</source>
+        <translation>以脚本中所选行的音频作为目标</translation>
+    </message>
+    <message>
+        <source>Measure takes</source>
+        <translation>测量音频</translation>
+    </message>
+    <message>
+        <source>Next outlier</source>
+        <translation>下一个偏离的行</translation>
+    </message>
+    <message>
+        <source>Speak outliers again</source>
+        <translation>重新生成偏离的行</translation>
+    </message>
+    <message>
+        <source>Each dot is a line, the band its target, and the curve the median. Diamonds are outliers.</source>
+        <translation>每个点是一行，色带是目标范围，曲线是中位数，菱形是偏离的行。</translation>
+    </message>
+    <message>
+        <source>All voices</source>
+        <translation>全部音色</translation>
+    </message>
+    <message>
+        <source>{count} of {total} lines differ from their targets.</source>
+        <translation>{total} 行中有 {count} 行偏离目标。</translation>
+    </message>
+    <message>
+        <source>No line has a measured take.</source>
+        <translation>还没有测量过的音频。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Checking %n take(s).</source>
+        <translation>
+            <numerusform>正在检查 %n 条音频。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) have not been measured.</source>
+        <translation>
+            <numerusform>%n 条音频尚未测量。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Checks of takes are off in the settings</source>
+        <translation>设置中已关闭音频质检</translation>
+    </message>
+    <message>
+        <source>Set targets</source>
+        <translation>设置目标</translation>
+    </message>
+</context>
+<context>
+    <name>DotChart</name>
+    <message>
+        <source>Chart of the measures</source>
+        <translation>测量值图表</translation>
+    </message>
+    <message>
+        <source>Pace</source>
+        <translation>语速</translation>
+    </message>
+    <message>
+        <source>Pitch</source>
+        <translation>音高</translation>
+    </message>
+    <message>
+        <source>Pitch range</source>
+        <translation>音高范围</translation>
+    </message>
+    <message>
+        <source>Level</source>
+        <translation>电平</translation>
+    </message>
+    <message>
+        <source>Similarity</source>
+        <translation>相似度</translation>
+    </message>
+    <message>
+        <source>Pauses</source>
+        <translation>停顿</translation>
+    </message>
+    <message>
+        <source>Line {number}, {voice}</source>
+        <translation>第 {number} 行，{voice}</translation>
+    </message>
+    <message>
+        <source>{value:.1f} syllables/s</source>
+        <translation>{value:.1f} 音节/秒</translation>
+    </message>
+    <message>
+        <source>{value:.0f} Hz</source>
+        <translation>{value:.0f} Hz</translation>
+    </message>
+    <message>
+        <source>{value:.1f} semitones</source>
+        <translation>{value:.1f} 半音</translation>
+    </message>
+    <message>
+        <source>{value:.1f} dB</source>
+        <translation>{value:.1f} dB</translation>
+    </message>
+    <message>
+        <source>{value:.2f} s</source>
+        <translation>{value:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>{value} (too high)</source>
+        <translation>{value}（偏高）</translation>
+    </message>
+    <message>
+        <source>{value} (too low)</source>
+        <translation>{value}（偏低）</translation>
     </message>
 </context>
 </TS>

@@ -157,6 +157,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Check the selected takes again")),
     ActionSpec("speak.check_policy", _T("Actions", "Checks of this script…"), (), "",
                _T("Actions", "Choose what is checked in this script, and when lines are spoken again")),
+    ActionSpec("speak.consistency", _T("Actions", "Consistency…"), (), "",
+               _T("Actions", "Show how pace, pitch and level change over the script, and speak outliers again")),
     ActionSpec("speak.recording", _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "",
                _T("Actions", "Convert a recording to the voice of the line")),
     ActionSpec("speak.fit", _T("Actions", "Fit to slot"), ("Ctrl+Alt+F",), "",
@@ -213,7 +215,7 @@ SPECS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
     "file.save_as", "file.check_report", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
-    "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.quality", "speak.check_policy", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
+    "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.quality", "speak.consistency", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 # Titles of submenus, with which the Edit menu fits a screen of 800 pixels.
 _HEADINGS, _REVIEW = _T("Actions", "Heading or note"), _T("Actions", "Review")

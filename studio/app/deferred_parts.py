@@ -143,6 +143,7 @@ class DeferredParts(QObject):
             "speak.again": self.review.speak_again,
             "speak.check": self.review.check_again,
             "speak.check_policy": self.review.open_policy,
+            "speak.consistency": self.review.open_consistency,
             "file.check_report": self.review.save_report,
             "speak.final": self.drafts.make_final,
             "speak.quality": self.drafts.open_quality,

@@ -42,7 +42,7 @@ begin with:
 _log = logging.getLogger(__name__)
 # Modules of this package. Only the module of the given command is imported.
 _COMMANDS = (
-    "app", "say", "convert", "export", "characters", "update", "check", "inspect", "levels", "voices", "models", "styles",
+    "app", "say", "convert", "export", "characters", "update", "check", "consistency", "inspect", "levels", "voices", "models", "styles",
     "serve", "cluster", "doctor", "engines", "help", "completion",
 )  # fmt: skip
 

@@ -13,7 +13,17 @@ from studio.pipeline.request import SentenceEvidence
 from studio.project.fields import Fields
 from studio.storage.json_input import parse_json
 from studio.take_checks.policy import MAX_RETRIES, CheckMode, ProjectCheckPolicy
-from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures, Verdict, WordTime
+from studio.take_checks.records import (
+    Measure,
+    Problem,
+    ProblemKind,
+    Span,
+    TakeCheck,
+    TakeMeasures,
+    Verdict,
+    VoiceTarget,
+    WordTime,
+)
 from studio.take_checks.requests import Strictness
 
 _log = logging.getLogger(__name__)
@@ -69,7 +79,25 @@ def _measures_from(fields: Fields | None) -> TakeMeasures | None:
     similarity = fields.number("similarity", -1.001, 1.001, None)
     if pace is None or level is None or bandwidth is None:
         return None
-    return TakeMeasures(pace, level, bandwidth, similarity)
+    pitch = fields.number("pitch_hz", 0.0, _MAX_NUMBER, None)
+    pitch_range = fields.number("pitch_range_semitones", 0.0, _MAX_NUMBER, None)
+    pause = fields.number("pause_seconds", 0.0, _MAX_SECONDS, None)
+    return TakeMeasures(pace, level, bandwidth, similarity, pitch, pitch_range, pause)
+
+
+def target_values(target: VoiceTarget) -> dict[str, object]:
+    return {measure.value: [span.centre, span.tolerance] for measure, span in target.items()}
+
+
+def target_from(fields: Fields) -> VoiceTarget:
+    """Return the spans of a target, without invalid ones."""
+    spans = fields.object("spans")
+    found = {}
+    for measure in Measure if spans is not None else ():
+        values = spans.numbers(measure.value, -_MAX_NUMBER, _MAX_NUMBER) if spans and spans.has(measure.value) else []
+        if len(values) == 2 and values[1] > 0:
+            found[measure] = Span(values[0], values[1])
+    return found
 
 
 def evidence_json(evidence: Sequence[SentenceEvidence]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.pipeline.request import Mode
+from studio.project.consistency import targets_of_take
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.project import Project
 from studio.project.takes import Take
@@ -37,6 +38,7 @@ def check_request(
         strictness=policy.strictness,
         earlier_takes=earlier_measures(project, take),
         speed=take.parameters.speed,
+        targets=targets_of_take(project.script, take),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from studio.model.options import Quality
 from studio.project.lines import LineStyle
 from studio.take_checks.policy import ProjectCheckPolicy
+from studio.take_checks.records import VoiceTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,18 @@ class CastMember:
     """Voice and style of a character. ``voice`` is the name of a voice in the library, or None if not chosen yet."""
 
     voice: str | None = None
+    style: LineStyle = LineStyle()
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceRole:
+    """A voice in a style, speaking for a character. Its takes should sound alike.
+
+    ``character`` is the ``name_key`` of the character, or empty.
+    """
+
+    character: str
+    voice: str
     style: LineStyle = LineStyle()
 
 
@@ -67,6 +80,7 @@ class ProjectDetails:
         checks: Settings of the project for checks of takes.
         quality: Quality of new takes of lines that have none of their own.
         sources: Files from which lines were imported.
+        targets: The ranges in which the measures of takes should be. Roles without a target are not compared.
     """
 
     title: str = ""
@@ -79,3 +93,4 @@ class ProjectDetails:
     checks: ProjectCheckPolicy = ProjectCheckPolicy()
     quality: Quality = Quality.EXACT
     sources: tuple[ImportSource, ...] = ()
+    targets: Mapping[VoiceRole, VoiceTarget] = field(default_factory=dict)

@@ -17,8 +17,15 @@ from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.errors import BadPronunciation
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
-from studio.project.check_records import check_from, check_json, policy_from, policy_values
-from studio.project.details import CastMember, ImportSource, ProjectDetails
+from studio.project.check_records import (
+    check_from,
+    check_json,
+    policy_from,
+    policy_values,
+    target_from,
+    target_values,
+)
+from studio.project.details import CastMember, ImportSource, ProjectDetails, VoiceRole
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fields import Fields, Row
 from studio.project.lines import (
@@ -237,6 +244,11 @@ def project_row(details: ProjectDetails) -> dict[str, Any]:
         checks=policy_values(details.checks) or None,
         quality=None if details.quality is Quality.EXACT else details.quality.value,
         sources=[asdict(source) for source in details.sources] or None,
+        targets=[
+            {"character": role.character, "voice": role.voice, **asdict(role.style), "spans": target_values(target)}
+            for role, target in details.targets.items()
+        ]
+        or None,
     )
     return {"details": text, "cover": details.cover}
 
@@ -258,6 +270,10 @@ def project_details_from(row: Row, replaced: list[str]) -> ProjectDetails:
         checks=policy_from(details.object("checks")),
         quality=_quality_from(details, Quality.EXACT),
         sources=tuple(map(_source_from, details.object_list("sources"))),
+        targets={
+            VoiceRole(target.text("character"), target.text("voice"), _style_from(target)): target_from(target)
+            for target in details.object_list("targets")
+        },
     )
 
 

@@ -20,7 +20,14 @@ _LIGHT_KINDS = frozenset(
     (ProblemKind.CLIPPING, ProblemKind.DC_OFFSET, ProblemKind.ODD_LEVEL, ProblemKind.ODD_BANDWIDTH)
 )
 _MEDIUM_KINDS = frozenset(
-    (ProblemKind.LONG_SILENCE, ProblemKind.NOISE, ProblemKind.ODD_LENGTH, ProblemKind.VOICE_DRIFT)
+    (
+        ProblemKind.LONG_SILENCE,
+        ProblemKind.NOISE,
+        ProblemKind.ODD_LENGTH,
+        ProblemKind.ODD_PACE,
+        ProblemKind.ODD_PITCH,
+        ProblemKind.VOICE_DRIFT,
+    )
 )
 
 

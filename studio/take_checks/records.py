@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -32,6 +33,8 @@ class ProblemKind(Enum):
     ODD_BANDWIDTH = "odd-bandwidth"  # bandwidth unlike other takes of the voice
     ODD_LENGTH = "odd-length"  # too short or too long for the text
     LOOP = "loop"  # the language model repeats a sequence of speech tokens
+    ODD_PACE = "odd-pace"  # outside the targets of the script
+    ODD_PITCH = "odd-pitch"  # outside the targets of the script
     OTHER_VOICE = "other-voice"  # unlike the prompt
     VOICE_DRIFT = "voice-drift"  # the voice changes within the take
 
@@ -75,6 +78,10 @@ class WordTime:
     text_end: int
 
 
+# Of the speech with which ``TakeMeasures.pace`` compares: 2.5 phones of 0.08 s each.
+_SYLLABLES_PER_SECOND = 5.0
+
+
 @dataclass(frozen=True, slots=True)
 class TakeMeasures:
     """Measures of a take, to be compared with other takes of the voice.
@@ -84,12 +91,46 @@ class TakeMeasures:
         level_dbfs: Level of the loud syllables.
         bandwidth_hz: Frequency below which nearly all energy lies.
         similarity: Of the speaker embeddings of prompt and take, or None.
+        pitch_hz: Median pitch, 0 without voiced speech, or None if an earlier version measured the take.
+        pitch_range_semitones: Between the lowest and the highest tenth of the voiced speech, or None without it.
+        pause_seconds: Mean length of the pauses between words, or None without pauses.
     """
 
     pace: float
     level_dbfs: float
     bandwidth_hz: float
     similarity: float | None = None
+    pitch_hz: float | None = None
+    pitch_range_semitones: float | None = None
+    pause_seconds: float | None = None
+
+    @property
+    def syllables_per_second(self) -> float | None:
+        """The pace in syllables of average length, so that lines with long and short words are comparable."""
+        return _SYLLABLES_PER_SECOND / self.pace if self.pace > 0 else None
+
+
+class Measure(Enum):
+    """Measures of a take that should stay the same. The values are stored in projects and printed by ``--json``."""
+
+    PACE = "pace"
+    PITCH = "pitch"
+    PITCH_RANGE = "pitch-range"
+    LEVEL = "level"
+    SIMILARITY = "similarity"
+    PAUSES = "pauses"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Values that are at most ``tolerance`` from ``centre``."""
+
+    centre: float
+    tolerance: float
+
+
+# The spans of one voice. It may lack measures.
+VoiceTarget = Mapping[Measure, Span]
 
 
 @dataclass(frozen=True, slots=True)

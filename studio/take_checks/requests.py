@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from studio.pipeline.request import SentenceEvidence
-from studio.take_checks.records import TakeMeasures
+from studio.take_checks.records import TakeMeasures, VoiceTarget
 
 
 class Strictness(Enum):
@@ -37,6 +37,7 @@ class CheckRequest:
         earlier_takes: Measures of other takes of the same voice and model, with which this one is compared. The most
             recent 50 suffice; fewer than 8 are not used.
         speed: The speed at which the take was spoken, for its expected length.
+        targets: The ranges of the script and of the neighbouring lines to which the measures should belong.
     """
 
     samples: npt.NDArray[np.float32] = field(repr=False)
@@ -51,6 +52,7 @@ class CheckRequest:
     strictness: Strictness = Strictness.NORMAL
     earlier_takes: tuple[TakeMeasures, ...] = ()
     speed: float = 1.0
+    targets: tuple[VoiceTarget, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

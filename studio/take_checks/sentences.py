@@ -30,6 +30,8 @@ _WITHOUT_TEXT = {
     ProblemKind.ODD_LEVEL: Message("the level differs from other takes of the voice"),
     ProblemKind.ODD_BANDWIDTH: Message("the sound is duller or brighter than other takes of the voice"),
     ProblemKind.ODD_LENGTH: Message("the length is unusual for the text"),
+    ProblemKind.ODD_PACE: Message("the pace differs from the rest of the script"),
+    ProblemKind.ODD_PITCH: Message("the pitch differs from the rest of the script"),
     ProblemKind.LOOP: Message("a sound repeats in a loop"),
     ProblemKind.OTHER_VOICE: Message("the voice differs from its recording"),
     ProblemKind.VOICE_DRIFT: Message("the voice changes within the take"),

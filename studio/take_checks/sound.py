@@ -22,6 +22,11 @@ _SPEECH_RANGE_DB = 35.0
 _SILENCE_DBFS = -60.0
 _LOUD_QUANTILE = 0.9
 _BANDWIDTH_SHARE = 0.99
+# Frames that are this much quieter than the loud syllables are hardly vowels.
+_VOICED_RANGE_DB = 20.0
+_VOICED_PERIODICITY = 0.6
+# The first peak of this share of the highest one is the period. Later ones are its multiples.
+_FIRST_PEAK_SHARE = 0.88
 # Bands of the flatness: at least one octave each in the range of speech.
 _BANDS_HZ = (150.0, 400.0, 800.0, 1500.0, 2500.0, 4000.0, 6000.0, 8000.0)
 
@@ -57,6 +62,11 @@ class Sound:
         periodic = np.zeros(len(frames), np.bool_)
         periodic[frames] = _periodicity(self.power[frames], self.sample_rate) >= least
         return periodic
+
+    def pitches(self) -> FloatArray:
+        """Return the pitch in Hz of each loud voiced frame."""
+        is_loud = self.levels > self.loud_dbfs - _VOICED_RANGE_DB
+        return _pitches(self.power[is_loud], self.sample_rate)
 
 
 def analysed(samples: FloatArray, sample_rate: int) -> Sound:
@@ -111,13 +121,37 @@ def _periodicity(power: FloatArray, sample_rate: int) -> FloatArray:
     """Return the height of the autocorrelation's peak in the range of the pitch, 0 to 1, for each frame."""
     if not len(power):
         return np.zeros(0, np.float32)
+    peaks: FloatArray = np.clip(_autocorrelation(power, sample_rate).max(axis=1), 0.0, 1.0).astype(np.float32)
+    return peaks
+
+
+def _pitches(power: FloatArray, sample_rate: int) -> FloatArray:
+    """Return the pitch of the frames that are voiced, from the first high peak of the autocorrelation."""
+    if not len(power):
+        return np.zeros(0, np.float32)
+    correlation = _autocorrelation(power, sample_rate)
+    before, inner, after = correlation[:, :-2], correlation[:, 1:-1], correlation[:, 2:]
+    highest = inner.max(axis=1)
+    is_peak = (inner >= before) & (inner >= after) & (inner >= _FIRST_PEAK_SHARE * highest[:, None])
+    rows = np.flatnonzero((highest >= _VOICED_PERIODICITY) & is_peak.any(axis=1))
+    places = is_peak[rows].argmax(axis=1)
+    left, middle, right = before[rows, places], inner[rows, places], after[rows, places]
+    # The vertex of the parabola through three points, because a lag of one sample is a third of a semitone.
+    curvature = np.minimum(left - 2.0 * middle + right, -1e-9)
+    lags = round(sample_rate / _MAX_PITCH_HZ) + 1 + places + np.clip(0.5 * (left - right) / curvature, -0.5, 0.5)
+    pitches: FloatArray = (sample_rate / lags).astype(np.float32)
+    return pitches
+
+
+def _autocorrelation(power: FloatArray, sample_rate: int) -> FloatArray:
+    """Return the normalised autocorrelation of each frame in the range of the pitch, (frames, lags)."""
     lags = slice(round(sample_rate / _MAX_PITCH_HZ), round(sample_rate / _MIN_PITCH_HZ))
     correlation = fft.irfft(power, axis=1)
     of_window = fft.irfft(np.abs(fft.rfft(_window(2 * (power.shape[1] - 1)))) ** 2)
     normalised = correlation[:, lags] / np.maximum(of_window[lags], 0.05 * of_window[0])
-    strength = np.maximum(correlation[:, 0] / of_window[0], 1e-12)
-    peaks: FloatArray = np.clip(normalised.max(axis=1) / strength, 0.0, 1.0).astype(np.float32)
-    return peaks
+    strength = np.maximum(correlation[:, :1] / of_window[0], 1e-12)
+    autocorrelation: FloatArray = normalised / strength
+    return autocorrelation
 
 
 def _flatness(power: FloatArray, sample_rate: int) -> FloatArray:

@@ -18,6 +18,8 @@ from studio.take_checks.sound import FRAME_SECONDS, BoolArray, Sound, runs
 _SILENCE_SECONDS, _CERTAIN_SILENCE_SECONDS = 0.65, 1.2
 # At punctuation, actors pause for up to a second.
 _PAUSE_SECONDS, _CERTAIN_PAUSE_SECONDS = 1.3, 2.5
+# A shorter silence is the closure of a stop.
+_MIN_PAUSE_SECONDS = 0.12
 # Silence at the start and end, which delays playback.
 _OUTER_SILENCE_SECONDS, _CERTAIN_OUTER_SILENCE_SECONDS = 1.5, 3.0
 
@@ -81,6 +83,13 @@ def _silences(sound: Sound, phrases: Sequence[tuple[float, float]], pauses: Sequ
             if confidence > 0.25:
                 found.append(Problem(ProblemKind.LONG_SILENCE, *place, confidence=confidence))
     return found
+
+
+def inner_pauses(sound: Sound) -> list[float]:
+    """Return the lengths in seconds of the pauses after the first and before the last sound."""
+    lengths = [(a, b, (b - a) * FRAME_SECONDS) for a, b in runs(~sound.is_sounding)]
+    inner = [seconds for a, b, seconds in lengths if a > 0 and b < len(sound.is_sounding)]
+    return [seconds for seconds in inner if seconds >= _MIN_PAUSE_SECONDS]
 
 
 def _noises(sound: Sound) -> list[Problem]:

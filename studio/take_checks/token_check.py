@@ -10,6 +10,7 @@ from studio.pipeline.length_limits import spoken_length
 from studio.pipeline.request import SentenceEvidence
 from studio.take_checks.confidence import MIN_EARLIER_TAKES, median_and_deviation, ramp
 from studio.take_checks.records import Problem, ProblemKind, TakeMeasures
+from studio.text.respellings import Respellings
 
 # A sequence of this many tokens that is repeated at once. Long vowels and silence repeat short sequences.
 _MIN_PERIOD, _MAX_PERIOD = 3, 25
@@ -20,8 +21,9 @@ _SECOND_DRAW_SHARE, _CERTAIN_SECOND_DRAW_SHARE = 0.45, 0.7
 _MIN_TOKENS = 25
 # Duration relative to the voice's other takes, as a factor, if its takes hardly vary.
 _MIN_FACTOR, _DEVIATIONS = 1.6, 4.0
-# Estimated duration of text: phones and pauses, in seconds at speed 1; see ``studio/pipeline/length_limits.py``.
-_SECONDS_PER_PHONE, _SECONDS_PER_PAUSE, _SECONDS_PER_SENTENCE = 0.08, 0.44, 0.16
+# Estimated duration of speech without silence, in seconds at speed 1. Speech is slower before a pause, and each sentence
+# ends with one.
+_SECONDS_PER_PHONE, _SECONDS_PER_PAUSE = 0.08, 0.16
 
 
 def token_problems(evidence: Sequence[SentenceEvidence]) -> list[Problem]:
@@ -56,14 +58,19 @@ def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]
     return [Problem(ProblemKind.ODD_LENGTH, 0.0, seconds, confidence=confidence)] if confidence >= 0.3 else []
 
 
-def measure_pace(spoken_texts: Sequence[str], sounding_seconds: float, speed: float) -> float:
-    """Return the duration of the speech, without silence, relative to average speech of this text."""
+def measure_pace(
+    spoken_texts: Sequence[str], sounding_seconds: float, speed: float, respellings: Respellings | None = None
+) -> float:
+    """Return the duration of the speech, without silence, relative to average speech of this text.
+
+    ``respellings`` is the pronunciation list of the model, with which the phones are counted more exactly.
+    """
     expected = 0.0
     for text in spoken_texts:
-        length = spoken_length(text)
+        length = spoken_length(text, respellings)
         phones = (length.fewest_phones + length.most_phones) / 2
         if phones:
-            expected += _SECONDS_PER_PHONE * phones + _SECONDS_PER_SENTENCE
+            expected += _SECONDS_PER_PHONE * phones + _SECONDS_PER_PAUSE * max(1, length.pauses)
     return sounding_seconds * speed / expected if expected else 0.0
 
 

@@ -39,6 +39,6 @@ FULL_CHECK = full(
         recognizer="pocketsphinx",
         error_code="checker-died",
         is_accepted=True,
-        measures=TakeMeasures(1.1, -20.0, 8000.0, 0.8),
+        measures=TakeMeasures(1.1, -20.0, 8000.0, 0.8, 120.0, 4.0, 0.3),
     )
 )

@@ -16,7 +16,7 @@ from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
 from studio.project.check_records import policy_from, policy_values
-from studio.project.details import CastMember, ImportSource, ProjectDetails
+from studio.project.details import CastMember, ImportSource, ProjectDetails, VoiceRole
 from studio.project.dictionary import (
     DictionaryEntry,
     PronunciationDictionary,
@@ -29,6 +29,7 @@ from studio.project.project import Project
 from studio.project.records import project_details_from
 from studio.project.takes import Take
 from studio.take_checks.policy import CheckMode, ProjectCheckPolicy
+from studio.take_checks.records import Measure, Span
 from studio.take_checks.requests import Strictness
 
 # A style has a preset or an instruction, not both.
@@ -66,6 +67,7 @@ DETAILS = full(
                 rows=(0, 2**32 - 1),
             ),
         ),
+        targets={VoiceRole("mira", "Anna", PRESET): {Measure.PACE: Span(1.6, 0.2), Measure.SIMILARITY: Span(0.8, 0.1)}},
     ),
     besides=STYLE_FIELDS,
 )

@@ -1,1 +1,1 @@
-"""Checks of takes in the window: running them, automatic retries, review and the report."""
+"""Checks of takes in the window: running them, automatic retries, review, the report, and the consistency of voices."""

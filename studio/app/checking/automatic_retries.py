@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,7 +13,7 @@ from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.project.changes import Change, ChooseTake, CompositeChange
 from studio.project.dubbing import FitOptions, overrun_seconds, plan_fit, stretches
 from studio.project.takes import Take
-from studio.take_checks.policy import CheckPolicy, find_best
+from studio.take_checks.policy import DEFAULT_RETRIES, CheckMode, CheckPolicy, find_best
 
 
 @dataclass(slots=True, eq=False)
@@ -22,6 +22,8 @@ class _Group:
 
     Attributes:
         num_open: Number of takes that are not yet spoken or checked.
+        num_earlier: Number of takes that were made to replace the first one before, and whose seeds are used up.
+        is_repair: Whether the line is spoken again whatever the policy, because the user asked for it.
     """
 
     first_job: SynthesisJob
@@ -29,6 +31,8 @@ class _Group:
     num_open: int = 0
     num_retries: int = 0
     is_cancelled: bool = False
+    num_earlier: int = 0
+    is_repair: bool = False
 
 
 class AutomaticRetries(QObject):
@@ -66,6 +70,23 @@ class AutomaticRetries(QObject):
     def is_open(self, batch: int) -> bool:
         """Whether ``settled`` has not been emitted yet for this batch."""
         return batch in self._groups
+
+    def speak_outliers(self, line_ids: Iterable[str]) -> None:
+        """Check the chosen takes of lines, and speak those with problems again, at most twice.
+
+        Locked and changed lines are left as they are.
+        """
+        project, take_ids = self._editor.project, []
+        for line_id in line_ids:
+            take = project.chosen_take(line_id)
+            if take is None or project.line(line_id).is_locked or not project.is_current(take):
+                continue
+            job = SynthesisJob(line_id, take.parameters.text, take.seed)
+            num_earlier = sum(other.retry_of == take.id for other in project.takes_of(line_id))
+            group = _Group(job, [take.id], num_open=1, num_earlier=num_earlier, is_repair=True)
+            self._groups[job.batch] = self._group_of_take[take.id] = group
+            take_ids.append(take.id)
+        self._checker.check(take_ids)
 
     def _on_jobs_added(self, jobs: list[SynthesisJob]) -> None:
         for job in jobs:
@@ -110,10 +131,14 @@ class AutomaticRetries(QObject):
         keeps_reading = group.first_job.draft is not None
         if best is None or best.check is None or group.is_cancelled or keeps_reading or not best.needs_review:
             return False
-        if not self._policy().wants_retry(best.check, group.num_retries) or not self._is_wanted(group, best):
+        policy = self._policy()
+        if group.is_repair:
+            policy = replace(policy, mode=CheckMode.RETRY, num_retries=DEFAULT_RETRIES)
+        if not policy.wants_retry(best.check, group.num_retries) or not self._is_wanted(group, best):
             return False
         group.num_retries += 1
-        self._queue.retry_take(group.first_job, attempt=group.num_retries, retry_of=group.take_ids[0])
+        attempt = group.num_earlier + group.num_retries
+        self._queue.retry_take(group.first_job, attempt=attempt, retry_of=group.take_ids[0])
         return True
 
     def _is_wanted(self, group: _Group, best: Take) -> bool:

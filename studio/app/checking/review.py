@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
@@ -93,6 +93,23 @@ class ReviewController(QObject):
     def open_policy(self) -> None:
         dialog = PolicyDialog(self._session.editor, self._session.settings, self._window)
         open_dialog(dialog)
+
+    def open_consistency(self) -> None:
+        """Show the measures of all lines. The dialog stays open while the user works on the script."""
+        from studio.app.checking.consistency_dialog import ConsistencyDialog  # noqa: PLC0415 - rarely opened
+
+        parts = self._session.parts
+        dialog = ConsistencyDialog(
+            self._session.editor,
+            parts.checker,
+            parts.retries,
+            lambda: self._script.selected_line_ids,
+            self._window,
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.line_chosen.connect(self._script.view.go_to)
+        self._script.current_line_changed.connect(dialog.show_current_line)
+        dialog.show()
 
     def save_report(self) -> None:
         """Ask for a file, and save a report of all lines in it."""
