@@ -1147,6 +1147,81 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>ConsistencyDialog</name>
+    <message>
+        <source>Consistency</source>
+        <translation>一致性</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Check new takes against the targets</source>
+        <translation>按目标检查新音频</translation>
+    </message>
+    <message>
+        <source>Takes outside the targets are marked, and spoken again like other faulty takes</source>
+        <translation>超出目标的音频会被标记，并像其他有问题的音频一样重新生成</translation>
+    </message>
+    <message>
+        <source>Selected lines as example</source>
+        <translation>以所选行为准</translation>
+    </message>
+    <message>
+        <source>Set the targets to the takes of the lines selected in the script</source>
+        <translation>以脚本中所选行的音频作为目标</translation>
+    </message>
+    <message>
+        <source>Measure takes</source>
+        <translation>测量音频</translation>
+    </message>
+    <message>
+        <source>Next outlier</source>
+        <translation>下一个偏离的行</translation>
+    </message>
+    <message>
+        <source>Speak outliers again</source>
+        <translation>重新生成偏离的行</translation>
+    </message>
+    <message>
+        <source>Each dot is a line, the band its target, and the curve the median. Diamonds are outliers.</source>
+        <translation>每个点是一行，色带是目标范围，曲线是中位数，菱形是偏离的行。</translation>
+    </message>
+    <message>
+        <source>All voices</source>
+        <translation>全部音色</translation>
+    </message>
+    <message>
+        <source>{count} of {total} lines differ from their targets.</source>
+        <translation>{total} 行中有 {count} 行偏离目标。</translation>
+    </message>
+    <message>
+        <source>No line has a measured take.</source>
+        <translation>还没有测量过的音频。</translation>
+    </message>
+    <message numerus="yes">
+        <source>Checking %n take(s).</source>
+        <translation>
+            <numerusform>正在检查 %n 条音频。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) have not been measured.</source>
+        <translation>
+            <numerusform>%n 条音频尚未测量。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Checks of takes are off in the settings</source>
+        <translation>设置中已关闭音频质检</translation>
+    </message>
+    <message>
+        <source>Set targets</source>
+        <translation>设置目标</translation>
+    </message>
+</context>
+<context>
     <name>ContentsTree</name>
     <message>
         <source>Contents</source>
@@ -1212,10 +1287,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Language</source>
         <translation>语言</translation>
-    </message>
-    <message>
-        <source>Optional</source>
-        <translation>选填</translation>
     </message>
     <message>
         <source>Voice owner has consented</source>
@@ -1284,6 +1355,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Until</source>
         <translation>有效期至</translation>
+    </message>
+    <message>
+        <source>Optional, with tags such as #narrator</source>
+        <translation>可不填，可含标签，如 #旁白</translation>
     </message>
 </context>
 <context>
@@ -1498,6 +1573,69 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Stop export</source>
         <translation>停止导出</translation>
+    </message>
+</context>
+<context>
+    <name>DotChart</name>
+    <message>
+        <source>Chart of the measures</source>
+        <translation>测量值图表</translation>
+    </message>
+    <message>
+        <source>Pace</source>
+        <translation>语速</translation>
+    </message>
+    <message>
+        <source>Pitch</source>
+        <translation>音高</translation>
+    </message>
+    <message>
+        <source>Pitch range</source>
+        <translation>音高范围</translation>
+    </message>
+    <message>
+        <source>Level</source>
+        <translation>电平</translation>
+    </message>
+    <message>
+        <source>Similarity</source>
+        <translation>相似度</translation>
+    </message>
+    <message>
+        <source>Pauses</source>
+        <translation>停顿</translation>
+    </message>
+    <message>
+        <source>Line {number}, {voice}</source>
+        <translation>第 {number} 行，{voice}</translation>
+    </message>
+    <message>
+        <source>{value:.1f} syllables/s</source>
+        <translation>{value:.1f} 音节/秒</translation>
+    </message>
+    <message>
+        <source>{value:.0f} Hz</source>
+        <translation>{value:.0f} Hz</translation>
+    </message>
+    <message>
+        <source>{value:.1f} semitones</source>
+        <translation>{value:.1f} 半音</translation>
+    </message>
+    <message>
+        <source>{value:.1f} dB</source>
+        <translation>{value:.1f} dB</translation>
+    </message>
+    <message>
+        <source>{value:.2f} s</source>
+        <translation>{value:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>{value} (too high)</source>
+        <translation>{value}（偏高）</translation>
+    </message>
+    <message>
+        <source>{value} (too low)</source>
+        <translation>{value}（偏低）</translation>
     </message>
 </context>
 <context>
@@ -12774,6 +12912,10 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
         <source>No matching voices</source>
         <translation>没有匹配的音色</translation>
     </message>
+    <message>
+        <source>Names, transcripts and notes. Words with # in the notes are tags.</source>
+        <translation>搜索名称、参考文本和备注。备注中以 # 开头的词是标签。</translation>
+    </message>
 </context>
 <context>
     <name>WaveformView</name>
@@ -12894,144 +13036,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Import</source>
         <translation>导入</translation>
-    </message>
-</context>
-<context>
-    <name>ConsistencyDialog</name>
-    <message>
-        <source>Consistency</source>
-        <translation>一致性</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>音色</translation>
-    </message>
-    <message>
-        <source>Check new takes against the targets</source>
-        <translation>按目标检查新音频</translation>
-    </message>
-    <message>
-        <source>Takes outside the targets are marked, and spoken again like other faulty takes</source>
-        <translation>超出目标的音频会被标记，并像其他有问题的音频一样重新生成</translation>
-    </message>
-    <message>
-        <source>Selected lines as example</source>
-        <translation>以所选行为准</translation>
-    </message>
-    <message>
-        <source>Set the targets to the takes of the lines selected in the script</source>
-        <translation>以脚本中所选行的音频作为目标</translation>
-    </message>
-    <message>
-        <source>Measure takes</source>
-        <translation>测量音频</translation>
-    </message>
-    <message>
-        <source>Next outlier</source>
-        <translation>下一个偏离的行</translation>
-    </message>
-    <message>
-        <source>Speak outliers again</source>
-        <translation>重新生成偏离的行</translation>
-    </message>
-    <message>
-        <source>Each dot is a line, the band its target, and the curve the median. Diamonds are outliers.</source>
-        <translation>每个点是一行，色带是目标范围，曲线是中位数，菱形是偏离的行。</translation>
-    </message>
-    <message>
-        <source>All voices</source>
-        <translation>全部音色</translation>
-    </message>
-    <message>
-        <source>{count} of {total} lines differ from their targets.</source>
-        <translation>{total} 行中有 {count} 行偏离目标。</translation>
-    </message>
-    <message>
-        <source>No line has a measured take.</source>
-        <translation>还没有测量过的音频。</translation>
-    </message>
-    <message numerus="yes">
-        <source>Checking %n take(s).</source>
-        <translation>
-            <numerusform>正在检查 %n 条音频。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n take(s) have not been measured.</source>
-        <translation>
-            <numerusform>%n 条音频尚未测量。</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Checks of takes are off in the settings</source>
-        <translation>设置中已关闭音频质检</translation>
-    </message>
-    <message>
-        <source>Set targets</source>
-        <translation>设置目标</translation>
-    </message>
-</context>
-<context>
-    <name>DotChart</name>
-    <message>
-        <source>Chart of the measures</source>
-        <translation>测量值图表</translation>
-    </message>
-    <message>
-        <source>Pace</source>
-        <translation>语速</translation>
-    </message>
-    <message>
-        <source>Pitch</source>
-        <translation>音高</translation>
-    </message>
-    <message>
-        <source>Pitch range</source>
-        <translation>音高范围</translation>
-    </message>
-    <message>
-        <source>Level</source>
-        <translation>电平</translation>
-    </message>
-    <message>
-        <source>Similarity</source>
-        <translation>相似度</translation>
-    </message>
-    <message>
-        <source>Pauses</source>
-        <translation>停顿</translation>
-    </message>
-    <message>
-        <source>Line {number}, {voice}</source>
-        <translation>第 {number} 行，{voice}</translation>
-    </message>
-    <message>
-        <source>{value:.1f} syllables/s</source>
-        <translation>{value:.1f} 音节/秒</translation>
-    </message>
-    <message>
-        <source>{value:.0f} Hz</source>
-        <translation>{value:.0f} Hz</translation>
-    </message>
-    <message>
-        <source>{value:.1f} semitones</source>
-        <translation>{value:.1f} 半音</translation>
-    </message>
-    <message>
-        <source>{value:.1f} dB</source>
-        <translation>{value:.1f} dB</translation>
-    </message>
-    <message>
-        <source>{value:.2f} s</source>
-        <translation>{value:.2f} 秒</translation>
-    </message>
-    <message>
-        <source>{value} (too high)</source>
-        <translation>{value}（偏高）</translation>
-    </message>
-    <message>
-        <source>{value} (too low)</source>
-        <translation>{value}（偏低）</translation>
     </message>
 </context>
 </TS>

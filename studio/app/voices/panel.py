@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QStackedLayout, QWidget
+from PySide6.QtCore import QModelIndex, QPoint, QStringListModel, Qt, Signal
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QPushButton, QStackedLayout, QWidget
 
 from studio.app.application import after_first_paint
 from studio.app.background import run_in_background
@@ -15,7 +15,7 @@ from studio.app.theme.icons import icon
 from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_list import VoiceList
-from studio.app.voices.voice_model import VoiceFilter, VoiceModel, VoiceThumbnails
+from studio.app.voices.voice_model import VoiceFilter, VoiceModel, VoiceThumbnails, tags_of
 from studio.app.widgets.controls import in_column, in_row
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
@@ -54,6 +54,7 @@ class VoicesPanel(QWidget):
         self._filter = VoiceFilter(self)
         self._filter.setSourceModel(self._model)
         self._search = QLineEdit(self, placeholderText=self.tr("Search voices"), clearButtonEnabled=True)
+        self._tags = QStringListModel(self)  # proposed while a tag is typed
         self._list = VoiceList(self._filter, self._edits, lambda: self.voice_importer, self)
         self._placeholder = QLabel(self, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self._new = QPushButton(icon("add"), self.tr("New voice"), self)
@@ -147,6 +148,7 @@ class VoicesPanel(QWidget):
                 self.preparation.request(voice, is_urgent=False)
         name = self._to_select or (self.current_voice.name if self.current_voice else None)
         self._model.show_voices(voices)
+        self._tags.setStringList(tags_of(voices))
         if self._was_seen:
             self._thumbnails.request(voices)
         if self._to_select is not None and not self.select(self._to_select):
@@ -161,6 +163,8 @@ class VoicesPanel(QWidget):
     def _lay_out(self) -> None:
         self._search.setAccessibleName(self._search.placeholderText())
         self._search.addAction(icon("find"), QLineEdit.ActionPosition.LeadingPosition)
+        self._search.setToolTip(self.tr("Names, transcripts and notes. Words with # in the notes are tags."))
+        self._search.setCompleter(QCompleter(self._tags, self, caseSensitivity=Qt.CaseSensitivity.CaseInsensitive))
         self._placeholder.setProperty("role", "quiet")
         self._placeholder.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._placeholder.setContentsMargins(16, 16, 16, 16)

@@ -45,7 +45,7 @@ class DetailsForm(QWidget):
         self._mode_text = text_label("", "quiet")
         self._language = self._make_languages()
         self._has_chosen_language = False
-        self._notes = QLineEdit(self, placeholderText=self.tr("Optional"))
+        self._notes = QLineEdit(self, placeholderText=self.tr("Optional, with tags such as #narrator"))
         self._notes.setAccessibleName(self.tr("Notes"))
         self._consent = QCheckBox(self.tr("Voice owner has consented"), self)
         self._consent.setToolTip(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -188,6 +189,12 @@ class VoiceFilter(QSortFilterProxyModel):
         fields = (voice.name, voice.transcript, voice.notes, language_name(voice.language), voice.consent.by)
         text = "\n".join(field or "" for field in fields).casefold()
         return all(word in text for word in self._words)
+
+
+def tags_of(voices: Iterable[Voice]) -> list[str]:
+    """Return the words of the notes that begin with #, in alphabetical order."""
+    words = {word.rstrip(".,;:") for voice in voices for word in voice.notes.split() if word.startswith("#")}
+    return sorted(words - {"#"}, key=str.casefold)
 
 
 class VoiceThumbnails(QObject):

@@ -288,6 +288,22 @@ def test_search_filters_and_return_selects_the_first_match(
     assert panel._placeholder.text() == "No matching voices"
 
 
+def test_tags_in_the_notes_are_proposed_and_found(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
+) -> None:
+    for name, notes in (("Anna", "Warm. #narrator, #English"), ("Ben", "#narrator"), ("Clara", "no tag # here")):
+        library.add(clip, name, notes=notes)
+    refresh(panel, qtbot)
+    QTest.keyClicks(panel._search, "#")
+    completer = panel._search.completer()
+    model = completer.completionModel()
+    assert [model.index(row, 0).data() for row in range(completer.completionCount())] == ["#English", "#narrator"]
+    completer.activated.emit("#narrator")
+    panel._search.setText("#narrator")
+    assert panel._filter.rowCount() == 2
+    completer.popup().hide()
+
+
 def test_transcript_and_consent_can_be_edited(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
