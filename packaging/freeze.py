@@ -35,7 +35,7 @@ from set_up.progress import Progress
 CHECKOUT = Path(__file__).resolve().parent.parent
 SPECIFICATION = CHECKOUT / "packaging" / "frozen" / "timbre.spec"
 NAME = "timbre-studio"
-_EXTRAS = frozenset({"app", "freeze", "serve"})
+_EXTRAS = frozenset({"app", "freeze", "provenance", "serve"})
 
 
 def main(arguments: list[str]) -> int:

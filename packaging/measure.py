@@ -3,8 +3,8 @@
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help
 
-NAME is ``attribution``, ``cluster``, ``consistency``, ``qualities``, ``requests-at-once``, ``serving``, ``take-checks`` or
-``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
+NAME is ``attribution``, ``cluster``, ``consistency``, ``marks``, ``qualities``, ``requests-at-once``, ``serving``,
+``take-checks`` or ``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ MEASUREMENTS = {
     "attribution": "measurements.attribution",
     "cluster": "measurements.cluster",
     "consistency": "measurements.consistency",
+    "marks": "measurements.marks",
     "qualities": "measurements.qualities",
     "requests-at-once": "measurements.requests_at_once",
     "serving": "measurements.serving",

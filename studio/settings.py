@@ -543,6 +543,14 @@ SIGNS_FILES = BoolSetting(
     help="A signed manifest says that the speech is synthetic. Without it, nobody can verify where a file comes from.",
     default=True,
 )
+MARKS_FILES = BoolSetting(
+    key="marks-files",
+    page=Page.EXPORT,
+    title="Mark audio files",
+    help="An imperceptible mark in the sound. Without it, nothing shows that the speech is synthetic once the manifest "
+    "is removed.",
+    default=True,
+)
 SIGNING_CERTIFICATE = StringSetting(
     key="signing-certificate",
     page=Page.EXPORT,

@@ -8097,6 +8097,22 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>and {count} more</source>
         <translation>另有 {count} 行</translation>
     </message>
+    <message>
+        <source>Mark</source>
+        <translation>水印</translation>
+    </message>
+    <message>
+        <source>Found. The speech is synthetic; the mark is clearest from {start} to {end} s.</source>
+        <translation>已检出。语音为合成；水印在第 {start} 到 {end} 秒最清楚。</translation>
+    </message>
+    <message>
+        <source>No mark found. The speech may be synthetic, too.</source>
+        <translation>未检出水印。语音仍可能为合成。</translation>
+    </message>
+    <message>
+        <source>Not checked. The sound is too short, or cannot be read.</source>
+        <translation>未检测。声音太短，或无法读取。</translation>
+    </message>
 </context>
 <context>
     <name>Inspector</name>
@@ -11236,6 +11252,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Read-along page (HTML)</source>
         <translation>跟读网页（HTML）</translation>
+    </message>
+    <message>
+        <source>An imperceptible mark in the sound. Without it, nothing shows that the speech is synthetic once the manifest is removed.</source>
+        <translation>在声音中加入听不出的水印。没有水印时，一旦清单被移除，就无法看出语音为合成。</translation>
+    </message>
+    <message>
+        <source>Mark audio files</source>
+        <translation>为音频文件加水印</translation>
     </message>
 </context>
 <context>

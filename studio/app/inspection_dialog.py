@@ -1,4 +1,4 @@
-"""Dialog that shows where audio files come from: the signed manifest and the tags."""
+"""Dialog that shows where audio files come from: the signed manifest, the mark and the tags."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.provenance.inspection import Inspection, ManifestState, inspect_file, own_certificates
+from studio.provenance.mark import FoundMark, MarkState
 
 _SIZE = (640, 480)
 _SOUND_FILES = "(*.wav *.flac *.mp3 *.ogg *.opus *.m4b *.m4a)"
@@ -80,6 +81,7 @@ class InspectionDialog(QDialog):
 
     def _facts(self, found: Inspection) -> Iterable[tuple[str, str]]:
         yield self.tr("Manifest"), self._state(found)
+        yield self.tr("Mark"), self._mark(found.mark)
         if found.signer:
             yield self.tr("Signed by"), found.signer
         if found.num_ingredients:
@@ -96,6 +98,17 @@ class InspectionDialog(QDialog):
         if found.state is ManifestState.ABSENT:
             return self.tr("None. The file does not say where it comes from, and may be synthetic.")
         return "" if found.reason is None else message_text(found.reason)
+
+    def _mark(self, mark: FoundMark) -> str:
+        match mark.state:
+            case MarkState.FOUND:
+                return self.tr("Found. The speech is synthetic; the mark is clearest from {start} to {end} s.").format(
+                    start=round(mark.start_seconds), end=round(mark.end_seconds)
+                )
+            case MarkState.NOT_FOUND:
+                return self.tr("No mark found. The speech may be synthetic, too.")
+            case MarkState.NOT_CHECKED:
+                return self.tr("Not checked. The sound is too short, or cannot be read.")
 
     def _speech(self, speech: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         titles = {"model": self.tr("Model"), "licence": self.tr("Licence"), "made": self.tr("Made")}

@@ -197,8 +197,9 @@ class AudioWriter:
         *,
         encoding: SoundEncoding | None = None,
         tags: Mapping[str, str] | None = None,
+        process: Callable[[Samples], Samples] | None = None,
     ) -> None:
-        """Create the file.
+        """Create the file. ``process`` changes the samples that are written, which arrive in pieces.
 
         ``encoding`` overrides the suffix. ``tags`` have libsndfile's names (title, artist, comment ...); a format omits the tags that it does not support.
         """
@@ -213,6 +214,7 @@ class AudioWriter:
             self._file = _ErrorTrackingFile(self._part, preface)
         except OSError as error:
             raise self._disk_error(error) from error
+        self._process = process
         self._is_open = True
         self._is_finished = False
         try:
@@ -232,6 +234,8 @@ class AudioWriter:
 
     def write(self, samples: Samples) -> None:
         """Append ``samples`` of shape (n,) in -1..1. Integer formats clip at full scale."""
+        if self._process is not None:
+            samples = self._process(samples)
         with self._reporting():
             self._sound.write(np.clip(samples, -1.0, 1.0) if self._clips else samples)
 

@@ -26,7 +26,7 @@ from studio.cli.options import (
     voice_names,
 )
 from studio.cli.progress import print_message
-from studio.cli.signing import add_signing_options, signing_of
+from studio.cli.signing import add_signing_options, is_marked, signing_of
 from studio.errors import CannotServe, IncompleteInstallation
 from studio.model.options import Quality
 from studio.system.installation import how_to_add
@@ -132,6 +132,7 @@ def _start(arguments: argparse.Namespace, command_context: CommandContext) -> in
         queue=arguments.queue,
         host=arguments.host,
         signs_files=signing_of(arguments) is not None,
+        marks_files=is_marked(arguments),
         token_file=arguments.token_file and arguments.token_file.absolute(),
         allowed_hosts=tuple(arguments.allow_host),
         allowed_origins=tuple(arguments.allow_origin),

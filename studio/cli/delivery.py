@@ -20,6 +20,7 @@ from studio.cli.progress import ProgressLine
 from studio.cli.signing import add_signing_options
 from studio.errors import NoAudioDevice, StudioError, UnusableSetting
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
+from studio.provenance.mark import Marker
 from studio.provenance.statement import AudioHash
 from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
@@ -34,6 +35,7 @@ class Destination:
     is_played: bool
     is_fallback: bool = False  # the file was chosen by default, so its name is printed together with the reason
     is_raw: bool = False
+    is_marked: bool = False  # the file gets the mark; what is played does not
 
     @property
     def is_final(self) -> bool:
@@ -44,7 +46,9 @@ class Destination:
         """Return the writer of the file or pipe. Raise ``CannotWrite``, ``DiskFull``."""
         if self.path == STANDARD_OUTPUT:
             return PipeWriter(sample_rate, "pcm" if self.is_raw else "wav")
-        return None if self.path is None else AudioWriter(self.path, sample_rate)
+        if self.path is None:
+            return None
+        return AudioWriter(self.path, sample_rate, process=Marker(sample_rate) if self.is_marked else None)
 
 
 def add_destination_options(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from studio.cli.export_options import add_export_options, book_details, chosen_s
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, open_script, with_disclaimer
 from studio.cli.options import Commands, add_command, add_language_option, engine_options, speaking_place
 from studio.cli.progress import ProgressLine, duration_text, print_message
-from studio.cli.signing import signing_of
+from studio.cli.signing import is_marked, signing_of
 from studio.cli.speaking import (
     IMPLAUSIBLE_LENGTH,
     odd_length_text,
@@ -131,7 +131,9 @@ async def _export(
         arguments,
         script.name,
         origin=_origin(arguments, script),
-        provenance=Provenance(folder.name, arguments.licence or licence_of_model(folder), signing_of(arguments)),
+        provenance=Provenance(
+            folder.name, arguments.licence or licence_of_model(folder), signing_of(arguments), is_marked(arguments)
+        ),
         book=book_details(arguments, script.book),
         style_names=speaking.style_names(),
         guide_track=script.guide_track,

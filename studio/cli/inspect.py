@@ -15,6 +15,7 @@ from studio.cli.speaking import run_until_cancelled
 from studio.errors import UnusableCertificate
 from studio.messages import printable
 from studio.provenance.inspection import Inspection, ManifestState, inspect_file, inspection_values, own_certificates
+from studio.provenance.mark import FoundMark, MarkState
 from studio.provenance.recorded_speech import Match
 from studio.storage.disk import require_regular_file
 
@@ -27,6 +28,10 @@ examples:
 
 A valid manifest proves that the file has not changed since it was signed. Who has signed it is certain only if the
 certificate is trusted: your own key, and those of --trust, are. A file without a manifest may be synthetic, too.
+
+A mark stays in the sound when the manifest is removed, after compression, and often after a change of speed by up to
+10 %. It is found in about half of single lines, and nearly always in half a minute of speech. Speech without a mark may
+be synthetic, too: it may come from another program, or the mark may have been removed.
 
 --recompute speaks the lines with the same model, voice and seed. "identical" means that every sample is the same, and
 "same tokens, other arithmetic" that the speech is, but a processor or engine rounds differently.
@@ -43,7 +48,7 @@ def add_parser(commands: Commands) -> None:
         "inspect",
         run,
         help_text="verify where audio files come from",
-        description="Read the signed manifest and the tags of audio files, and verify that the files have not changed.",
+        description="Read the signed manifest and the tags of audio files, verify that the files have not changed, and search the sound for the imperceptible mark of synthetic speech.",
         examples=EXAMPLES,
     )
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="an audio file")
@@ -100,9 +105,22 @@ def _sentences(found: Inspection) -> list[str]:
     lines = [f"{found.path}:", f"  manifest: {_state(found)}"]
     if found.speech is not None:
         lines += [f"  {line}" for line in _speech(found.speech)]
+    lines.append(f"  mark: {_mark(found.mark)}")
     lines += [f"  recordings that keep their own manifest: {found.num_ingredients}"] * bool(found.num_ingredients)
     lines += [f"  {name}: {' '.join(value.split())}" for name, value in found.tags.items()]
     return lines
+
+
+def _mark(mark: FoundMark) -> str:
+    match mark.state:
+        case MarkState.FOUND:
+            speed = "" if mark.speed == 1.0 else f", played {mark.speed:g} times as fast"
+            place = f"clearest from {mark.start_seconds:.0f} to {mark.end_seconds:.0f} s"
+            return f"found; the speech is synthetic ({place}{speed})"
+        case MarkState.NOT_FOUND:
+            return "no mark found; the speech may be synthetic, too"
+        case MarkState.NOT_CHECKED:
+            return "not checked; the sound is too short, or cannot be read"
 
 
 def _state(found: Inspection) -> str:

@@ -99,8 +99,8 @@ async def _recompute_file(found: Inspection, given: Sequence[str], speaker: _Spe
         except (_NotComparable, StudioError) as error:
             compared, take = Comparison(number, Match.NOT_COMPARED, str(error)), None
         lines.append(compared)
-        if take is not None and len(speech.lines) == 1 and not speech.edits and compared.match is Match.IDENTICAL:
-            exact = contains_take(found.path, take)
+        if take is not None and len(speech.lines) == 1 and compared.match is Match.IDENTICAL:
+            exact = contains_take(found.path, take, speech.edits)
     return Recomputed(tuple(lines), exact, speech.edits)
 
 

@@ -20,7 +20,7 @@ from studio.cli.options import (
     voice_names,
 )
 from studio.cli.progress import print_message
-from studio.cli.signing import add_signing_options, signing_of
+from studio.cli.signing import add_signing_options, is_marked, signing_of
 from studio.cli.speaking import run_until_cancelled
 from studio.errors import IncompleteInstallation
 from studio.model.options import Quality
@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
                 names,
                 is_strict=arguments.strict_models,
                 signing=signing,
+                is_marked=is_marked(arguments),
                 warms_up=True,
             )
             service = SpeechService(client, options, command_context.open_library)

@@ -25,7 +25,7 @@ from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_de
 from studio.cli.options import engine_options
 from studio.cli.pipe_writer import STANDARD_OUTPUT
 from studio.cli.progress import ProgressLine
-from studio.cli.signing import open_signer
+from studio.cli.signing import is_marked, open_signer
 from studio.export.line_checks import LineCheck, LineRetries, UtteredLine
 from studio.export.provenance import licence_of_model
 from studio.model.options import Quality
@@ -39,7 +39,7 @@ from studio.pipeline.request import (
     SynthesisReport,
     SynthesisRequest,
 )
-from studio.provenance.statement import Statement
+from studio.provenance.statement import MARKED, Statement
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
 from studio.worker.client import WorkerClient
@@ -90,6 +90,7 @@ async def speak(
     line = ProgressLine()
     is_file = destination.path not in (None, STANDARD_OUTPUT)
     signer = await asyncio.to_thread(open_signer, arguments) if is_file else None
+    destination = replace(destination, is_marked=is_file and is_marked(arguments))
     warn_of_language(folder.name, {"text": text}, line)
     # What is only played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
     options = replace(
@@ -126,6 +127,7 @@ async def speak(
             line.clear()
         if signer is not None and destination.path is not None:
             said = _completed(statement(), result, description, line_check, folder)
+            said = replace(said, edits=(MARKED,) if destination.is_marked else ())
             await asyncio.to_thread(signer.sign, destination.path, said)
         for message in (*_summary(result), *_check_summary(line_check)):
             line.say(message)
@@ -219,7 +221,7 @@ class CheckedDelivery:
             queue.close()
         if check.seed != next(reversed(results)) and self._destination.path is not None:
             # the file contains the last take
-            await asyncio.to_thread(_write, self._destination.path, best.waveform)
+            await asyncio.to_thread(_write, self._destination, best.waveform)
         return results[check.seed], check
 
     def _spoken(self, seed: int) -> SynthesisRequest:
@@ -236,8 +238,10 @@ def _recorded(hooks: Callbacks, chunks: list[Samples]) -> Callbacks:
     return replace(hooks, on_audio=on_audio)
 
 
-def _write(path: Path, waveform: Waveform) -> None:
-    with AudioWriter(path, waveform.sample_rate) as writer:
+def _write(destination: Destination, waveform: Waveform) -> None:
+    writer = destination.open_writer(waveform.sample_rate)
+    assert isinstance(writer, AudioWriter)
+    with writer:
         writer.write(waveform.samples)
 
 

@@ -26,6 +26,7 @@ from studio.pipeline.request import EngineDescription, VoiceReference
 from studio.provenance.signing import chosen_signing
 from studio.serve.application import create_application
 from studio.serve.service import ServiceOptions
+from studio.settings import MARKS_FILES
 from studio.settings_store import Settings
 from studio.text.arriving import Fragment
 from studio.worker.client import WorkerClient
@@ -168,6 +169,7 @@ class SpeechIngress:
             voice_names=options.voice_names,
             is_strict=options.strict_models,
             signing=chosen_signing(Settings()) if options.signs_files else None,
+            is_marked=options.marks_files and Settings()[MARKS_FILES],
         )
         self._service = ClusterService(backend, service_options)
         self._loading = asyncio.get_running_loop().create_task(self._service.load())

@@ -30,6 +30,7 @@ class ClusterOptions(BaseModel):
         voice_names: Voices by the names that clients send.
         strict_models: Refuse requests for other model names.
         signs_files: Sign whole files, as the settings of the head node say.
+        marks_files: Add the imperceptible mark to whole files, as the settings of the head node say.
         engine: Options of every worker.
         fewest_replicas, most_replicas: Limits of the number of workers.
         lines: Lines that one worker runs at once.
@@ -48,6 +49,7 @@ class ClusterOptions(BaseModel):
     voice_names: dict[str, str] = {}
     strict_models: bool = False
     signs_files: bool = True
+    marks_files: bool = True
     engine: EngineOptions = EngineOptions()
     fewest_replicas: PositiveInt = 1
     most_replicas: PositiveInt = 1

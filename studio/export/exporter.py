@@ -29,8 +29,9 @@ from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
 from studio.pipeline.request import RequestControl
+from studio.provenance.mark import Marker
 from studio.provenance.signing import FileSigner
-from studio.provenance.statement import SpokenLine, Statement, hash_audio, hash_text
+from studio.provenance.statement import MARKED, SpokenLine, Statement, hash_audio, hash_text
 from studio.text.styles import style_name
 
 _log = logging.getLogger(__name__)
@@ -243,6 +244,9 @@ class Exporter:
             line = self._source.spoken(item) or _unknown_line(item)
             self._spoken[item.key] = replace(line, audio_sha256=hash_audio(waveform.samples))
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
+        if settings.provenance.is_marked:
+            # Before the loudness and the peaks are set, to which the mark adds. It stays as it is in mastering.
+            samples = Marker(settings.sample_rate)(samples)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db
         )
@@ -282,6 +286,7 @@ class Exporter:
             lines.append(line)
         done = {
             "trimmed": settings.trims,
+            MARKED: settings.provenance.is_marked,
             "loudness": settings.loudness is not None,
             "joined": len(items) > 1,
             "placed": settings.at_times,

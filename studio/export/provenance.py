@@ -21,11 +21,12 @@ _MAX_CARD_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The name of the model and its licence, empty if unknown, and how files are signed, if they are."""
+    """The name of the model and its licence, empty if unknown, how files are signed, if they are, and if they are marked."""
 
     model: str = ""
     licence: str = ""
     signing: Signing | None = None
+    is_marked: bool = False
 
     def tags(self, *, title: str, voice: str = "", album: str = "") -> dict[str, str]:
         """Return the tags of a file under libsndfile's names. A format omits the tags that it does not support."""

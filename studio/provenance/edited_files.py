@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.provenance.inspection import ManifestState, inspect_file
+from studio.provenance.inspection import ManifestState, read_manifest
 from studio.provenance.recorded_speech import read_speech
 from studio.provenance.signing import FileSigner, Signing
 from studio.provenance.statement import Statement
@@ -18,7 +18,7 @@ def sign_edited(signing: Signing, part: Path, original: Path, edit: str) -> None
     known about the file, and it is not signed. Raise ``CannotSign``, ``UnusableCertificate``, ``DiskFull``,
     ``CannotWrite``.
     """
-    found = inspect_file(original)
+    found = read_manifest(original)
     if found.state not in (ManifestState.VALID, ManifestState.CHANGED):
         return
     said = None if found.state is ManifestState.CHANGED or found.speech is None else read_speech(found.speech)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from studio.audio.files import read_tags
-from studio.errors import IncompleteInstallation, UnreadableClip, UnusableCertificate
+from studio.errors import IncompleteInstallation, StudioError, UnreadableClip, UnusableCertificate
 from studio.messages import Message, message
+from studio.provenance.mark import FoundMark, MarkState, find_mark
 from studio.provenance.signing import ANY_FORMAT, EMBEDDING_FORMATS, OFFLINE, SIDECAR_SUFFIX, can_sign, import_library
 from studio.provenance.statement import SPEECH_LABEL
 from studio.storage.disk import require_regular_file
@@ -46,6 +47,7 @@ class Inspection:
         speech: What the program that made the file states about the speech, if it is this program; unverified
             unless the manifest is valid.
         num_ingredients: The number of recordings of which the manifest keeps their own manifests.
+        mark: The imperceptible mark in the sound.
     """
 
     path: Path
@@ -56,6 +58,7 @@ class Inspection:
     tags: Mapping[str, str] = field(default_factory=dict)
     speech: Mapping[str, Any] | None = None
     num_ingredients: int = 0
+    mark: FoundMark = FoundMark(MarkState.NOT_CHECKED)
 
 
 def own_certificates() -> bytes:
@@ -75,6 +78,20 @@ def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
 
     Raise ``UnreadableClip`` if there is no such file, ``IncompleteInstallation`` without the library.
     """
+    return replace(read_manifest(path, trusted=trusted), mark=_mark_in(path))
+
+
+def _mark_in(path: Path) -> FoundMark:
+    """Return the mark in the sound of a file, which is not checked if the sound cannot be read."""
+    try:
+        return find_mark(path)
+    except StudioError as error:
+        _log.info("the sound of %s is not searched: %s", path.name, error)
+        return FoundMark(MarkState.NOT_CHECKED)
+
+
+def read_manifest(path: Path, *, trusted: bytes = b"") -> Inspection:
+    """Inspect ``path`` without its sound. Raise the errors of ``inspect_file``."""
     if not can_sign():
         raise IncompleteInstallation(
             "Manifests cannot be read: the library c2pa-python is not installed.",
@@ -148,6 +165,13 @@ def inspection_values(found: Inspection) -> dict[str, Any]:
             "signer": found.signer or None,
             "is_trusted": found.is_trusted,
         },
-        "mark": {"state": "not-checked", "probability": None},
+        "mark": _mark_values(found.mark),
         "metadata": dict(found.tags) | ({} if found.speech is None else {"speech": found.speech}),
     }
+
+
+def _mark_values(mark: FoundMark) -> dict[str, Any]:
+    values: dict[str, Any] = {"state": mark.state.value, "probability": mark.probability}
+    if mark.state is MarkState.FOUND:
+        values |= {"seconds": [round(mark.start_seconds, 1), round(mark.end_seconds, 1)], "speed": mark.speed}
+    return values

@@ -21,7 +21,8 @@ from studio.audio.files import open_encoder
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.audio.waveform import Waveform
 from studio.pipeline.request import SentenceEvidence, SynthesisRequest, VoiceReference
-from studio.provenance.statement import SpokenLine, Statement, hash_audio, hash_text, hash_tokens
+from studio.provenance.mark import Marker
+from studio.provenance.statement import MARKED, SpokenLine, Statement, hash_audio, hash_text, hash_tokens
 from studio.storage.records import decode_fields
 
 # Other settings are not repeated, such as the number of tokens of a benchmark.
@@ -40,6 +41,8 @@ _REPEATED = frozenset(
     }
 )
 _MAX_GAIN_DB = 100.0
+# Processors round the mark differently: two steps of 16 bits.
+_MARK_TOLERANCE = 2**-14
 _LOSSLESS = ("WAV", "FLAC")
 
 
@@ -106,8 +109,16 @@ def texts_by_hash(texts: Iterable[str]) -> dict[str, str]:
     return {hash_text(piece): piece.strip() for piece in pieces}
 
 
-def contains_take(path: Path, take: Waveform) -> bool | None:
-    """Return whether the audio of a file is exactly ``take``, or None if the file has another rate or loses precision."""
+def contains_take(path: Path, take: Waveform, edits: Sequence[str] = ()) -> bool | None:
+    """Return whether the audio of a file is exactly ``take`` after ``edits``.
+
+    Return None if these cannot be repeated, or the file has another rate or loses precision.
+    """
+    wanted, tolerance = take.samples, 0.0
+    if edits == (MARKED,):
+        wanted, tolerance = Marker(take.sample_rate)(wanted), _MARK_TOLERANCE
+    elif edits:
+        return None
     try:
         with soundfile.SoundFile(path) as file:
             kind = (file.format, file.subtype)
@@ -119,6 +130,7 @@ def contains_take(path: Path, take: Waveform) -> bool | None:
         return None
     written = io.BytesIO()
     with open_encoder(written, encoding, take.sample_rate) as sound:
-        sound.write(np.clip(take.samples, -1.0, 1.0))
+        sound.write(np.clip(wanted, -1.0, 1.0))
     written.seek(0)
-    return np.array_equal(samples, soundfile.read(written, dtype="float32")[0])
+    expected = soundfile.read(written, dtype="float32")[0]
+    return samples.shape == expected.shape and np.allclose(samples, expected, rtol=0.0, atol=tolerance)

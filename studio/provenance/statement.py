@@ -29,6 +29,8 @@ from studio.storage.records import encode
 
 SPEECH_LABEL = "timbre-studio.speech"
 _ACTIONS_LABEL = "c2pa.actions.v2"
+MARKED = "marked"  # the edit that adds the imperceptible mark
+_ACTIONS = {MARKED: "c2pa.watermarked.unbound"}  # the others are plain edits
 SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 _FULL_SCALE = 32_767
 # The other fields of a request are the settings of a line. Tokens of an earlier take contain the text.
@@ -108,7 +110,10 @@ class Statement:
             opened = {"action": "c2pa.opened", "parameters": {"ingredientIds": [INGREDIENT]}}
             actions = [opened] if self.is_edit else [opened, {"action": "c2pa.converted", **first}]
         edits = self.edits[-1:] if self.is_edit else self.edits
-        actions += [{"action": "c2pa.edited", "softwareAgent": program, "description": edit} for edit in edits]
+        actions += [
+            {"action": _ACTIONS.get(edit, "c2pa.edited"), "softwareAgent": program, "description": edit}
+            for edit in edits
+        ]
         speech = {
             "model": self.model,
             "licence": self.licence,

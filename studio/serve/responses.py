@@ -181,11 +181,12 @@ class SpeechResponse(Response):
         try:
             async for chunk in speech.chunks():
                 encoder = encoder or self._new_encoder(chunk.sample_rate)
-                encoded = self._encoded(encoder.encode(chunk.samples))
+                samples = chunk.samples
+                if self._requested_file is not None:
+                    samples = self._requested_file.add(chunk)
+                encoded = self._encoded(encoder.encode(samples))
                 if self._requested_words is not None:
                     self._requested_words.add(chunk)
-                if self._requested_file is not None:
-                    self._requested_file.add(chunk)
                 if encoded and not started:
                     await self._start(send, encoder, await speech.playback_delay())
                     started = True

@@ -69,7 +69,7 @@ class ServiceOptions:
     ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; if it is empty, they get
     the first voice of the library and bundled voices. ``voice_names`` takes precedence: it maps names that clients send
     to voices. ``max_waiting`` is the length of the queue. ``is_strict`` refuses names of other models. ``signing`` signs
-    whole files. ``warms_up`` speaks a sentence in the default voice before the service is ready.
+    whole files, and ``is_marked`` adds the imperceptible mark to them. ``warms_up`` speaks a sentence in the default voice before the service is ready.
     """
 
     model_folder: Path
@@ -79,6 +79,7 @@ class ServiceOptions:
     voice_names: Mapping[str, str] = field(default_factory=dict)
     is_strict: bool = False
     signing: Signing | None = None
+    is_marked: bool = False
     warms_up: bool = False
 
 
@@ -255,10 +256,12 @@ class SpeechService:
         )
 
     def requested_file(self, request: SynthesisRequest | ConversionRequest) -> RequestedFile | None:
-        """Return what signs the file of ``request``, or None if files are not signed."""
-        if self._signer is None or self.description is None:
+        """Return what marks and signs the file of ``request``, or None if files are neither marked nor signed."""
+        is_marked = self.options.is_marked
+        if self.description is None or not (is_marked or self._signer is not None):
             return None
-        return RequestedFile(self._signer, request, self.description, licence_of_model(self.options.model_folder))
+        licence = licence_of_model(self.options.model_folder)
+        return RequestedFile(self._signer, is_marked, request, self.description, licence)
 
     def end_request(self, record: RequestRecord) -> None:
         """Count a request of the service, of any kind, and remember it for a while."""

@@ -1,9 +1,10 @@
-"""Signed manifests of whole files that the service sends. Audio that is sent while it is synthesised has none."""
+"""Marks and signed manifests of whole files that the service sends. Audio that is sent while it is synthesised has none."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from studio.audio.resampling import Samples
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -11,8 +12,9 @@ from studio.pipeline.request import (
     SynthesisReport,
     SynthesisRequest,
 )
+from studio.provenance.mark import Marker
 from studio.provenance.signing import EMBEDDING_FORMATS, FileSigner
-from studio.provenance.statement import SYNTHETIC, AudioHash, spoken_statement
+from studio.provenance.statement import MARKED, SYNTHETIC, AudioHash, spoken_statement
 
 # Every answer with speech has this header.
 SYNTHETIC_HEADER = (b"x-digital-source-type", SYNTHETIC.encode())
@@ -20,23 +22,31 @@ SYNTHETIC_HEADER = (b"x-digital-source-type", SYNTHETIC.encode())
 
 @dataclass(slots=True)
 class RequestedFile:
-    """The manifest of the speech of one request."""
+    """The mark and the manifest of the speech of one request. Without ``signer``, it gets no manifest."""
 
-    signer: FileSigner
+    signer: FileSigner | None
+    is_marked: bool
     request: SynthesisRequest | ConversionRequest
     description: EngineDescription
     licence: str
     _audio: AudioHash = field(default_factory=AudioHash)
+    _marker: Marker | None = None
 
-    def add(self, chunk: AudioChunk) -> None:
+    def add(self, chunk: AudioChunk) -> Samples:
+        """Return the samples of the file."""
         self._audio.add(chunk.samples)
+        if not self.is_marked:
+            return chunk.samples
+        self._marker = self._marker or Marker(chunk.sample_rate)
+        return self._marker(chunk.samples)
 
     def signed(self, content: bytes, format_name: str, report: SynthesisReport) -> bytes:
         """Return the file with its manifest, or unchanged if its format has no place for one. Raise ``CannotSign``."""
         suffix = f".{format_name}"
-        if suffix not in EMBEDDING_FORMATS:
+        if self.signer is None or suffix not in EMBEDDING_FORMATS:
             return content
         statement = spoken_statement(self.request).completed(
             report, self.description, licence=self.licence, audio_sha256=self._audio.hexdigest()
         )
+        statement = replace(statement, edits=(MARKED,) if self.is_marked else ())
         return self.signer.sign_content(content, f"speech{suffix}", statement)

@@ -10,7 +10,7 @@ from pathlib import Path
 from studio import paths
 from studio.messages import Message, message
 
-_IN_INSTALLERS = ("app", "serve")
+_IN_INSTALLERS = ("app", "provenance", "serve")
 # Commands by package manager.
 _FFMPEG_OF_LINUX = {
     "apt-get": "sudo apt-get install ffmpeg",

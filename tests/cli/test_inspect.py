@@ -6,9 +6,12 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+import soundfile
 from terminal import Terminal
 
+from studio import paths
 from studio.provenance import signing
+from studio.provenance.mark import Marker
 from studio.provenance.statement import hash_text
 from studio.settings import SIGNS_FILES
 from studio.settings_store import Settings
@@ -42,7 +45,7 @@ def test_json_has_the_promised_form(timbre: Terminal, clip: Path) -> None:
     signer = found["manifest"].pop("signer")
     assert signer.startswith("Timbre Studio, self-made key ")
     assert found["manifest"] == {"state": "valid", "is_trusted": True}
-    assert found["mark"] == {"state": "not-checked", "probability": None}
+    assert set(found["mark"]) >= {"state", "probability"}
     (line,) = found["metadata"]["speech"]["lines"]
     assert line["text_sha256"] == hash_text("Hello there.")
     assert line["audio_sha256"]
@@ -87,7 +90,7 @@ def test_a_corrected_file_is_signed_again(timbre: Terminal, clip: Path) -> None:
     assert "originals" in timbre("levels", path, "--fix").err
     ran = timbre("inspect", path, timbre.folder / "originals" / path.name)
     assert ran.status == 0
-    assert "edits: mastered" in ran.out
+    assert "edits: marked, mastered" in ran.out
     assert "recordings that keep their own manifest: 1" in ran.out
 
 
@@ -112,3 +115,28 @@ def test_without_the_library_speech_is_written_and_the_reason_printed(
     assert "not signed" not in err
     Path("story.txt").write_text("Hello.", "utf-8")
     assert "not signed" not in timbre("export", "story.txt", "--voice", str(clip), "--dry-run").err
+
+
+@needs_library
+def test_the_mark_is_found_when_the_manifest_is_gone(timbre: Terminal) -> None:
+    voice = paths.resources() / "voices" / "Ada.wav"
+    samples, rate = soundfile.read(voice, dtype="float32")
+    soundfile.write(timbre.folder / "marked.wav", Marker(rate)(samples), rate)
+    shown = timbre("inspect", "marked.wav", voice).out
+    assert "  manifest: absent" in shown
+    assert "  mark: found; the speech is synthetic (clearest from 0 to 4 s)" in shown
+    assert "  mark: no mark found; the speech may be synthetic, too" in shown
+    marked, unmarked = timbre("inspect", "marked.wav", voice, "--json").json["files"]
+    assert marked["mark"]["state"] == "found"
+    assert marked["mark"]["probability"] > 0.5
+    assert unmarked["mark"]["state"] == "not-found"
+
+
+@needs_library
+def test_files_say_that_they_are_marked(timbre: Terminal, clip: Path) -> None:
+    path, _ = said(timbre, clip)
+    (found,) = timbre("inspect", path, "--json").json["files"]
+    assert found["metadata"]["speech"]["edits"] == ["marked"]
+    timbre("say", "Hello there.", "--voice", clip, "--model", "quiet", "-o", "plain.wav", "--unmarked")
+    (found,) = timbre("inspect", "plain.wav", "--json").json["files"]
+    assert "edits" not in found["metadata"]["speech"]

@@ -151,7 +151,7 @@ def test_a_dry_run_shows_words_and_speaks_nothing(timbre: Terminal, clip: Path) 
 
 
 def test_speech_is_written_to_one_file(timbre: Terminal, clip: Path) -> None:
-    ran = timbre("say", "one two three", "--voice", clip, "-o", "out.wav", "--model", "quiet")
+    ran = timbre("say", "one two three", "--voice", clip, "-o", "out.wav", "--model", "quiet", "--unmarked")
     assert ran.status == 0
     samples, rate = soundfile.read("out.wav")
     assert rate == SAMPLE_RATE
@@ -330,7 +330,7 @@ def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: 
 def test_speech_is_played_from_the_predicted_start(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
     begun = time.monotonic()
-    ran = timbre("say", "one " + "breathe " * 7, "--voice", clip, "--play", "-o", "out.wav", "--json")
+    ran = timbre("say", "one " + "breathe " * 7, "--voice", clip, "--play", "-o", "out.wav", "--json", "--unmarked")
     assert ran.status == 0
     assert len(card.heard) == 8 * CHUNK_SAMPLES
     np.testing.assert_allclose(card.heard, soundfile.read("out.wav")[0], atol=1e-4)

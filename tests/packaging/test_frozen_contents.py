@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from freeze import _EXTRAS
 from frozen import contents
+
+from studio.system.installation import _IN_INSTALLERS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SITE = "/environment/lib/python3.11/site-packages"
@@ -15,6 +18,10 @@ def test_rooms_that_are_imported_by_name_are_there() -> None:
     modules = contents.modules(CHECKOUT)
     assert {"studio", "studio.worker.server", "studio.worker.model_host", "studio.engines.trial_run"} <= set(modules)
     assert {"studio.bench.__main__", "studio.engines.__main__", "studio.engines.installed"} <= set(modules)
+
+
+def test_installers_contain_the_extras_that_the_program_expects_in_them() -> None:
+    assert set(_IN_INSTALLERS) <= _EXTRAS
 
 
 def test_pyav_goes_in_only_where_it_is_asked_for() -> None:

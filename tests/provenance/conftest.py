@@ -13,12 +13,17 @@ from studio.provenance.statement import Statement, spoken_line
 
 @pytest.fixture(autouse=True)
 def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("c2pa")
     monkeypatch.setenv("TIMBRE_DATA", str(tmp_path / "data"))
 
 
 @pytest.fixture
-def signer() -> FileSigner:
+def c2pa() -> None:
+    """The optional library, without which files are neither signed nor inspected."""
+    pytest.importorskip("c2pa")
+
+
+@pytest.fixture
+def signer(c2pa: None) -> FileSigner:
     return FileSigner(Signing())
 
 

@@ -15,6 +15,8 @@ from studio.provenance.inspection import ManifestState, inspect_file
 from studio.provenance.signing import SIDECAR_SUFFIX, FileSigner
 from studio.provenance.statement import Statement
 
+pytestmark = pytest.mark.usefixtures("c2pa")
+
 
 @pytest.mark.parametrize("encoding", ["wav16", "flac16", "mp3", "opus"])
 def test_a_file_of_an_earlier_version_has_no_manifest(encoding: str, tmp_path: Path) -> None:

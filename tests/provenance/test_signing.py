@@ -18,6 +18,8 @@ from studio.provenance.inspection import Inspection, ManifestState, inspect_file
 from studio.provenance.signing import SIDECAR_SUFFIX, FileSigner, Signing
 from studio.provenance.statement import Statement, hash_text
 
+pytestmark = pytest.mark.usefixtures("c2pa")
+
 IMPORT = "from studio.provenance.signing import import_library; print(import_library().c2pa._lib._name)"
 FORMATS = {"wav16": ".wav", "wav32f": ".wav", "flac24": ".flac", "mp3": ".mp3", "ogg": ".ogg", "opus": ".opus"}
 

@@ -63,7 +63,20 @@ def samples(file: bytes, number: int) -> np.ndarray:
 
 def say(path: Path, *options: str, text: str = TEXT) -> np.ndarray:
     """Return the 16-bit samples that `timbre say` writes to ``path``. Standard input is the text, for ``-``."""
-    words = ["say", text, "--voice", "Ada", "--seed", "11", "--model", str(MODEL), "-o", str(path), *options]
+    words = [
+        "say",
+        text,
+        "--voice",
+        "Ada",
+        "--seed",
+        "11",
+        "--model",
+        str(MODEL),
+        "-o",
+        str(path),
+        "--unmarked",
+        *options,
+    ]
     said = subprocess.run(
         [sys.executable, "-m", "studio.start", *words],
         input=TEXT,

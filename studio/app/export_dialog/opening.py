@@ -17,12 +17,13 @@ from studio.app.widgets.dialogs import open_dialog
 from studio.catalog.language_check import unlearned_language
 from studio.export.provenance import Provenance, licence_of_model
 from studio.provenance.signing import chosen_signing
+from studio.settings import MARKS_FILES
 from studio.settings_store import Settings
 
 
 def provenance_of_model(folder: Path, settings: Settings) -> Provenance:
     """Return the facts about the model in ``folder`` for the metadata of exported files, and how they are signed."""
-    return Provenance(folder.name, licence_of_model(folder), chosen_signing(settings))
+    return Provenance(folder.name, licence_of_model(folder), chosen_signing(settings), settings[MARKS_FILES])
 
 
 def open_export_dialog(

@@ -18,13 +18,15 @@ from studio.app.widgets.dialogs import choose_target, default_folder
 from studio.audio.files import AudioWriter
 from studio.export.names import sanitize_filename
 from studio.project.takes import Take
+from studio.provenance.mark import chosen_marker
+from studio.settings_store import Settings
 
 _TEXT_LETTERS = 40
 _SUFFIXES = (".wav", ".flac", ".mp3", ".ogg")
 
 
 class TakeFiles(QObject):
-    """Writes takes with their edits, exactly as they are played.
+    """Writes takes with their edits, as they are played, and with the mark if files are marked.
 
     Dragged files are in a temporary folder that exists until the program ends, because the other program may read them
     later.
@@ -79,7 +81,7 @@ class TakeFiles(QObject):
 
     def _write(self, take: Take, path: Path) -> None:
         samples = self._editor.project.samples_of(take.id)
-        with AudioWriter(path, take.sample_rate) as writer:
+        with AudioWriter(path, take.sample_rate, process=chosen_marker(Settings(), take.sample_rate)) as writer:
             writer.write(samples)
 
     def _drag(self, path: Path, source: QWidget) -> None:

@@ -19,7 +19,7 @@ from studio.app.background import run_in_thread
 from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.errors import CannotServe, IncompleteInstallation, StudioError
 from studio.provenance.signing import chosen_signing
-from studio.settings import SERVED_VOICE_NAMES, SERVICE_PORT
+from studio.settings import MARKS_FILES, SERVED_VOICE_NAMES, SERVICE_PORT
 from studio.settings_store import Settings
 from studio.system.installation import how_to_add
 
@@ -125,6 +125,7 @@ class ServingController(QObject):
                 self._folder,
                 voice_names=self._settings[SERVED_VOICE_NAMES],
                 signing=chosen_signing(self._settings),
+                is_marked=self._settings[MARKS_FILES],
             ),
             Address(port=self._settings[SERVICE_PORT], token_file=self.token_file),
             on_change=_notification(asyncio.get_event_loop(), weakref.WeakMethod(self._on_thread_changed)),

@@ -40,6 +40,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def settings(tmp_path: Path) -> Settings:
     settings = Settings(tmp_path / "settings.json")
     settings[declared.EXPORT_FOLDER] = str(tmp_path / "target")
+    settings[declared.MARKS_FILES] = False  # files equal their takes
     return settings
 
 

@@ -20,6 +20,7 @@ from studio.app.inspector.takes_list import TakesList
 from studio.app.window import MainWindow
 from studio.project.changes import EditLines
 from studio.project.takes import Take
+from studio.provenance.mark import Marker
 
 RATE = 24_000
 
@@ -166,7 +167,9 @@ def test_the_menu_keeps_removes_and_restores_the_take_under_the_mouse(
     assert len(project.takes_of(bench.lines[0].id)) == 3
 
 
-def test_an_exported_take_is_what_is_heard(bench: Bench, window: MainWindow, takes: list[Take], tmp_path: Path) -> None:
+def test_an_exported_take_is_what_is_heard_with_the_mark(
+    bench: Bench, window: MainWindow, takes: list[Take], tmp_path: Path
+) -> None:
     files = bench.parts.take_dialogs.files
     saved: list[str] = []
     files.status_message.connect(saved.append)
@@ -175,7 +178,8 @@ def test_an_exported_take_is_what_is_heard(bench: Bench, window: MainWindow, tak
     bench.until(lambda: saved)
     samples, rate = soundfile.read(tmp_path / "take.wav", dtype="float32")
     assert rate == RATE
-    np.testing.assert_allclose(samples, bench.session.editor.project.samples_of(takes[0].id), atol=1e-4)
+    heard = bench.session.editor.project.samples_of(takes[0].id)
+    np.testing.assert_allclose(samples, Marker(RATE)(heard), atol=1e-4)
 
 
 def test_a_dragged_take_is_a_wav_file_named_after_its_line(
