@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         extras = _EXTRAS | {"media"} if chosen.media else _EXTRAS
         python = chosen.environment or _own_environment(work, extras, progress)
         folder = freeze(python, work, progress, with_media=chosen.media)
-        packages = _packages(folder, work, chosen, progress)
+        packages = _packages(folder, python, work, chosen, progress)
     except (PackagingFailed, SetUpFailed, LookupError) as error:
         progress.note(f"Packaging failed.\n{error}")
         return 1
@@ -84,7 +84,7 @@ def _own_environment(work: Path, extras: frozenset[str], progress: Progress) -> 
     return environment.python
 
 
-def _packages(folder: Path, work: Path, chosen: argparse.Namespace, progress: Progress) -> list[Path]:
+def _packages(folder: Path, python: Path, work: Path, chosen: argparse.Namespace, progress: Progress) -> list[Path]:
     if not (chosen.deb or chosen.tarball):
         return []
     release, icons, made = _release(folder), work / "icons", []
@@ -98,7 +98,9 @@ def _packages(folder: Path, work: Path, chosen: argparse.Namespace, progress: Pr
             progress.note(f"  {tool} is not installed: its file was not checked.")
     if chosen.deb:
         with progress.stage("Building the Debian package"):
-            made.append(build_deb(folder, work, work / "dist", icons, release))
+            pages = work / "command-line"
+            _run([str(python), "-m", "frozen.manual_pages", release.version, release.date, str(pages)])
+            made.append(build_deb(folder, work, work / "dist", icons, release, pages=pages))
     if chosen.tarball:
         with progress.stage("Building the archive"):
             made.append(build_tarball(folder, work / "dist", icons, release))

@@ -146,12 +146,14 @@ def check_desktop_files(share: Path) -> list[str]:
     return missing
 
 
-def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Release) -> Path:
-    """Raises ``PackagingFailed``, and ``LookupError`` for an unknown library."""
-    from frozen.manual_pages import command_line_files  # noqa: PLC0415 - libraries of the extra freeze
+def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Release, *, pages: Path) -> Path:
+    """Build the package; ``pages`` is the folder that ``manual_pages.py`` fills.
 
+    Raises ``PackagingFailed``, and ``LookupError`` for an unknown library.
+    """
     root = work / "deb"
-    lay_out(program, root, icons, release, command_line_files(release.version, release.date))
+    found = {PurePosixPath(path.relative_to(pages)): path.read_bytes() for path in pages.rglob("*") if path.is_file()}
+    lay_out(program, root, icons, release, found)
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     depends = debian_packages(find_needs(program))
     sums = "".join(f"{_md5(path)}  {path.relative_to(root)}\n" for path in files)

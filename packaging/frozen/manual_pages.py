@@ -1,10 +1,16 @@
-"""Manual pages and shell completions of the command line, for the Debian package."""
+"""Manual pages and shell completions of the command line, for the Debian package.
+
+    python -m frozen.manual_pages VERSION DATE FOLDER
+
+``freeze.py`` runs it with the environment that it freezes, which contains the program and the extra ``freeze``.
+"""
 
 from __future__ import annotations
 
 import argparse
 import gzip
-from pathlib import PurePosixPath
+import sys
+from pathlib import Path, PurePosixPath
 
 import shtab
 from argparse_manpage.manpage import Manpage
@@ -44,3 +50,14 @@ def _pages(version: str, date: str) -> dict[str, str]:
 def _page(parser: argparse.ArgumentParser, summary: str, version: str, date: str) -> str:
     data = {"description": summary, "project_name": _TITLE, "version": version, "manual_title": _TITLE, "date": date}
     return f"{Manpage(parser, data)}\n"
+
+
+def main(version: str, date: str, folder: str) -> None:
+    for place, content in command_line_files(version, date).items():
+        path = Path(folder, place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -13,6 +15,8 @@ pytest.importorskip("argparse_manpage")
 pytest.importorskip("shtab")
 
 from frozen.manual_pages import command_line_files
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +37,14 @@ def test_every_command_has_a_page_with_its_options_and_examples(files: dict[Pure
     assert "Timbre Studio 1.2.3" in serve
     for words in ("serve speech to other programs", "--metrics-port", "timbre serve --host 0.0.0.0 --token-file token"):
         assert words in serve, words
+
+
+def test_the_files_are_written_below_a_folder(files: dict[PurePosixPath, bytes], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "frozen.manual_pages", "1.2.3", "2026-09-21", str(tmp_path)]
+    folders = os.pathsep.join([str(ROOT), str(ROOT / "packaging")])
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": folders}, check=True)
+    written = {PurePosixPath(path.relative_to(tmp_path)): path for path in tmp_path.rglob("*") if path.is_file()}
+    assert {place: path.read_bytes() for place, path in written.items()} == files
 
 
 def test_the_pages_are_the_same_each_time(files: dict[PurePosixPath, bytes]) -> None:
