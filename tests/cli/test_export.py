@@ -77,7 +77,7 @@ def test_each_sentence_of_a_text_becomes_a_file(timbre, spoken) -> None:  # type
 
 def test_lines_in_a_language_that_the_model_has_not_learned_are_listed_first(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("Good morning.\n\n大家好。\n\n今天很好。", "utf-8")
-    ran = timbre("export", "story.txt", "--out", "out", "--voice", "Anna")
+    ran = timbre("export", "story.txt", "--out", "out", "--voice", "Anna", "--unsigned")
     assert ran.status == 0, ran.err
     assert ran.err.startswith(
         "studio-mini speaks English only. Speech in another language is unintelligible: line 2, line 3.\n"
@@ -434,7 +434,7 @@ def test_only_changed_words_of_a_project_are_spoken_again(timbre, spoken) -> Non
         project.apply(AddTake(take, is_chosen=True))
         project.apply(EditLines({"a": {"text": text.replace("clock", "watch")}}))
         project.save(path)
-    ran = export(timbre, "talk.timbre", "--changed-words", "--pattern", "{index}")
+    ran = export(timbre, "talk.timbre", "--changed-words", "--pattern", "{index}", "--unmarked")
     assert ran.status == 0, ran.err
     changed, other = timbre.opened[-1].requests
     assert changed.text == "The old watch stopped before midnight."
