@@ -1606,10 +1606,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>停顿</translation>
     </message>
     <message>
-        <source>Line {number}, {voice}</source>
-        <translation>第 {number} 行，{voice}</translation>
-    </message>
-    <message>
         <source>{value:.1f} syllables/s</source>
         <translation>{value:.1f} 音节/秒</translation>
     </message>
@@ -1636,6 +1632,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{value} (too low)</source>
         <translation>{value}（偏低）</translation>
+    </message>
+    <message>
+        <source>Line {number}, {voice}: {values}</source>
+        <translation>第 {number} 行，{voice}：{values}</translation>
     </message>
 </context>
 <context>

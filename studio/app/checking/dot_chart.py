@@ -84,8 +84,8 @@ class DotChart(QWidget):
         """Describe a line: its measures, those outside their targets first."""
         order = sorted(line.deviations, key=lambda measure: measure not in line.drifts)
         values = [self._value_words(line, measure) for measure in order]
-        title = self.tr("Line {number}, {voice}").format(number=line.number, voice=line.role.voice)
-        return f"{title}: {join_names(values)}"
+        words = self.tr("Line {number}, {voice}: {values}")
+        return words.format(number=line.number, voice=line.role.voice, values=join_names(values))
 
     def _value_words(self, line: MeasuredLine, measure: Measure) -> str:
         value = comparable(line.measures, measure)
