@@ -16,6 +16,7 @@ from window_bench import Bench, clip_of_noise
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.project.lines import LineStyle
+from studio.provenance.mark import Marker
 from studio.settings import EXPORT_FOLDER
 
 
@@ -87,4 +88,5 @@ def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -
     (file,) = out.rglob("*.wav")
     exported, rate = soundfile.read(file, dtype="float32")
     assert rate == 24_000
-    np.testing.assert_allclose(exported, bench.session.editor.project.samples_of(first), atol=1.1 / 32_768)
+    marked = Marker(rate)(bench.session.editor.project.samples_of(first))
+    np.testing.assert_allclose(exported, marked, atol=1.1 / 32_768)
