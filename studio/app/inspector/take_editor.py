@@ -91,14 +91,25 @@ class TakeEditor(QDialog):
                 "The result is a new take; this one stays."
             )
         )
-        buttons = QHBoxLayout()
-        for button in (self._play, self._say, self._say_changed, self._trim, self._untrim, self._cut):
-            button.setAutoDefault(False)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        close = dialog_buttons(self, QDialogButtonBox.StandardButton.Close)
+        for_words, for_sound = QHBoxLayout(), QHBoxLayout()
+        for row, buttons in (
+            (for_words, (self._say, self._say_changed)),
+            (for_sound, (self._play, self._trim, self._untrim, self._cut)),
+        ):
+            for button in buttons:
+                button.setAutoDefault(False)
+                row.addWidget(button)
+            row.addStretch(1)
         in_column(
-            self._text, (self._waveform, 1), buttons, self._message, self._problem, close, parent=self, spacing=GRID
+            self._text,
+            for_words,
+            (self._waveform, 1),
+            for_sound,
+            self._message,
+            self._problem,
+            dialog_buttons(self, QDialogButtonBox.StandardButton.Close),
+            parent=self,
+            spacing=GRID,
         )
         self.resize(fit_to_screen(*_SIZE))
 
