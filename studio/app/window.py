@@ -251,6 +251,9 @@ class MainWindow(QMainWindow):
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.form.field_changed.connect(script.edit_lines)
+        self.inspector.form.suggest_characters(
+            lambda: {line.character for line in session.editor.script.lines if line.character}
+        )
         self.inspector.form.more.toggled.connect(partial(session.settings.__setitem__, SHOWS_MORE_FIELDS))
         self.inspector.form.speak_requested.connect(lambda: self._speak(num_takes=1))
         self.inspector.takes.take_chosen.connect(self.takes.choose)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.app.background import run_in_thread
 from studio.app.importing.cast_dialog import CastDialog
+from studio.app.script.edits import set_character
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.project.casting import Cast, LibraryNames, Role, casting_change, collect_roles, with_suggestions
@@ -113,14 +114,9 @@ class CastingController(QObject):
 
     def _speak_as(self, line: Line, character: str) -> None:
         """Give a line another character, with the voice that this character has."""
-        script, key = self._session.editor.script, name_key(character)
-        others = (each.voice for each in script.lines if each.voice and name_key(each.character or "") == key)
-        member = script.details.cast.get(key)
-        voice = member.voice if member is not None and member.voice else next(others, line.voice)
-        edits: dict[str, object] = {"character": character, "voice": voice}
-        if line.is_speaker_sure is not None:
-            edits["is_speaker_sure"] = True
-        self._session.editor.push(EditLines({line.id: edits}), self.tr("Change speaker"))
+        change = set_character(self._session.editor.script, (line.id,), character)
+        if change is not None:
+            self._session.editor.push(change, self.tr("Change speaker"))
 
     def _speak_with(self, line: Line, voice: str) -> None:
         self._session.editor.push(EditLines({line.id: {"voice": voice}}), self.tr("Change voice"))

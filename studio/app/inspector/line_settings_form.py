@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from operator import attrgetter, eq, is_
 
@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.inspector.speed_slider import SpeedSlider
 from studio.app.inspector.take_rows import quality_description, quality_name
-from studio.app.inspector.text_fields import NoteField, WordsField
+from studio.app.inspector.text_fields import NameField, NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
 from studio.app.script.style_list import StyleList, instructable_models
 from studio.app.theme.icons import icon
@@ -87,7 +87,7 @@ class LineSettingsForm(QWidget):
         self._fade_out = NumberField(maximum=MAX_FADE_SECONDS, step=0.1, decimals=2)
         for fade in (self._fade_in, self._fade_out):
             fade.setSuffix(" " + self.tr("s"))
-        self._character = WordsField()
+        self._character = NameField()
         self._note = NoteField()
         self._file_name = WordsField(empty_text=self.tr("from the name pattern"))
         self.more = QToolButton(autoRaise=True)  # shows the fields that are seldom used
@@ -153,7 +153,7 @@ class LineSettingsForm(QWidget):
 
     def commit(self) -> None:
         """Report unfinished edits."""
-        for field in (self._speed, self._pause, self._volume, self._fade_in, self._fade_out):
+        for field in (self._speed, self._pause, self._volume, self._fade_in, self._fade_out, self._character):
             field.commit()
 
     def show_lines(self, line: Line | None, selected: Sequence[Line]) -> None:
@@ -183,6 +183,10 @@ class LineSettingsForm(QWidget):
         self._mode.setText(self._mode_text(line))
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
+
+    def suggest_characters(self, names: Callable[[], Iterable[str]]) -> None:
+        """Complete the names of characters that ``names`` returns."""
+        self._character.known_names = names
 
     def set_script_quality(self, quality: Quality) -> None:
         """Set the quality of lines that have none of their own."""

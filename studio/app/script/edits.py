@@ -11,6 +11,7 @@ from studio.project.changes import Change, CompositeChange, EditLines, InsertLin
 from studio.project.lines import Line, new_id
 from studio.project.script import Script
 from studio.text.language import detect_language
+from studio.voices.voice import name_key
 
 
 def copy_line_settings(line: Line | None, text: str = "") -> Line:
@@ -115,13 +116,34 @@ def move_to(script: Script, line_ids: Sequence[str], index: int) -> MoveLines | 
 
 def set_field(script: Script, line_ids: Sequence[str], field: str, value: object) -> EditLines | None:
     """Set ``field`` to ``value`` where it differs; return None if no line differs."""
+    changed: dict[str, dict[str, object]] = {
+        line.id: {field: value} for line in map(script.line, line_ids) if getattr(line, field) != value
+    }
+    return EditLines(changed) if changed else None
+
+
+def set_character(script: Script, line_ids: Sequence[str], character: str | None) -> EditLines | None:
+    """Give lines to a character, with its voice if it has one; return None if no line differs."""
+    voice = _voice_of(script, character) if character else None
     changed: dict[str, dict[str, object]] = {}
     for line in map(script.line, line_ids):
-        if getattr(line, field) != value:
-            changed[line.id] = {field: value}
-            if field == "character" and line.is_speaker_sure is False:
-                changed[line.id]["is_speaker_sure"] = True
+        fields: dict[str, object] = {
+            "character": character,
+            "voice": voice or line.voice,
+            "is_speaker_sure": line.is_speaker_sure if line.is_speaker_sure is None else True,
+        }
+        differing = {name: value for name, value in fields.items() if getattr(line, name) != value}
+        if differing:
+            changed[line.id] = differing
     return EditLines(changed) if changed else None
+
+
+def _voice_of(script: Script, character: str) -> str | None:
+    key = name_key(character)
+    member = script.details.cast.get(key)
+    if member is not None and member.voice:
+        return member.voice
+    return next((line.voice for line in script.lines if line.voice and name_key(line.character or "") == key), None)
 
 
 def set_structure(script: Script, line_ids: Sequence[str], **fields: object) -> EditLines | None:

@@ -315,7 +315,10 @@ class ScriptPage(QWidget):
         ids = [line_id for line_id in existing if field == "is_locked" or not script.line(line_id).is_locked]
         if existing and not ids:
             self.message.emit(self.tr("Locked lines are not changed. Press Ctrl+L to unlock them."))
-        change = edits.set_field(script, ids, field, value)
+        if field == "character":
+            change = edits.set_character(script, ids, str(value) if value else None)
+        else:
+            change = edits.set_field(script, ids, field, value)
         if change is not None:
             self._editor.push(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
 

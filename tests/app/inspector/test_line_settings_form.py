@@ -300,7 +300,51 @@ def test_clearing_a_character_removes_it(bench: Bench, window: MainWindow, form:
     form._character.setFocus()
     form._character.selectAll()
     QTest.keyClick(form._character, Qt.Key.Key_Delete)
+    QTest.keyClick(form._character, Qt.Key.Key_Return)
     assert bench.lines[0].character is None
+
+
+def test_a_line_of_a_character_gets_its_voice(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    """A speech without a name, as subtitles with dashes have, is given to a character that has a voice."""
+    make_lines(bench, window, replace(LINE, voice="Berta"), replace(LINE, voice="Anna"))
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"character": "Martha"}}))
+    window.script.view.go_to(bench.lines[1].id)
+    type_in(form._character, "Mart")
+    assert bench.lines[1].character is None, "a name is not used before it is complete"
+    assert form._character.completer().currentCompletion() == "Martha"
+    QTest.keyClicks(form._character, "ha")
+    QTest.keyClick(form._character, Qt.Key.Key_Return)
+    assert (bench.lines[1].character, bench.lines[1].voice) == ("Martha", "Berta")
+    bench.trigger("edit.undo")
+    assert (bench.lines[1].character, bench.lines[1].voice) == (None, "Anna")
+
+
+def test_a_character_is_chosen_from_the_list_with_keys(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    make_lines(bench, window, replace(LINE, voice="Berta"), replace(LINE, voice="Anna"))
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"character": "Martha"}}))
+    window.script.view.go_to(bench.lines[1].id)
+    type_in(form._character, "ma")
+    names = form._character.completer().popup()
+    assert names.isVisible()
+    QTest.keyClick(names, Qt.Key.Key_Down)
+    QTest.keyClick(names, Qt.Key.Key_Return)
+    assert (bench.lines[1].character, bench.lines[1].voice) == ("Martha", "Berta")
+    assert form._character.text() == "Martha"
+
+
+def test_a_name_being_typed_survives_changes_and_is_used_for_its_line(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
+    make_lines(bench, window, LINE, LINE)
+    window.script.view.go_to(bench.lines[0].id)
+    type_in(form._character, "Jonas")
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"note": "Louder."}}))
+    assert form._character.text() == "Jonas"
+    window.script.view.go_to(bench.lines[1].id)
+    assert [line.character for line in bench.lines] == ["Jonas", None]
+    assert form._character.text() == ""
 
 
 def test_speak_again_asks_for_another_reading(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
