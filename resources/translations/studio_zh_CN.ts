@@ -7893,10 +7893,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>为舞台提示和注释生成语音</translation>
     </message>
     <message>
-        <source>Speak sounds and songs</source>
-        <translation>为音效和歌曲标注生成语音</translation>
-    </message>
-    <message>
         <source>Import</source>
         <translation>导入</translation>
     </message>
@@ -8013,6 +8009,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Start</source>
         <translation>开始</translation>
+    </message>
+    <message>
+        <source>Speak sounds, songs and signs</source>
+        <translation>为音效、歌曲和屏幕文字生成语音</translation>
     </message>
 </context>
 <context>

@@ -137,7 +137,7 @@ def add_reading_options(group: argparse._ActionsContainer, *, split_default: str
     group.add_argument(
         "--sound-cues",
         choices=("skip", "speak"),
-        help=f"whether sounds and songs of subtitles, such as [door slams], and stage directions are spoken (default {cues_default})",
+        help=f"whether sounds, songs and signs of subtitles, such as [door slams], and stage directions are spoken (default {cues_default})",
     )
 
 

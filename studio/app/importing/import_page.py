@@ -96,7 +96,7 @@ class ImportPage(QDialog):
         self.speakers = QCheckBox(self.tr("Names before colons are speakers"))
         is_film = file.kind is ScriptKind.SUBTITLES
         self.notes = QCheckBox(
-            self.tr("Speak sounds and songs") if is_film else self.tr("Speak stage directions and notes")
+            self.tr("Speak sounds, songs and signs") if is_film else self.tr("Speak stage directions and notes")
         )
         self.summary = text_label("", "quiet")
         self._problem = ErrorLine()

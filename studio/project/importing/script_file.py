@@ -53,7 +53,7 @@ class ImportOptions:
     Attributes:
         breaks: Where text is split. Rows and speeches of subtitles are not split.
         finds_speakers: Whether names before colons or in brackets are speakers, or None to detect it.
-        speaks_notes: Whether stage directions, footnotes, and sounds and songs of subtitles are spoken.
+        speaks_notes: Whether stage directions, footnotes, and sounds, songs and signs of subtitles are spoken.
         left_out: The starts of the sections of a document that are left out.
         chapter_level: The headings of a document up to this level begin chapters; None to infer it.
         sheets: The names of the tables in the file, empty for the longest.

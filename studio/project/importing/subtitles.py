@@ -38,6 +38,10 @@ _OVERRIDE = regex.compile(r"\{[^{}]*\}")
 _DRAWING = regex.compile(r"\{[^{}]*\\p[1-9]")
 _MAX_LINE_LENGTH = 10_000  # longer lines of these formats contain drawings
 _OTHER_FORMATS = ("ass", "ssa", "microdvd", "mpl2", "sami", "tmp")
+# Names of styles whose words are on the screen or sung, such as “Signs”, “Sign_Top” and “OP Romaji”.
+_SIGN_STYLE = regex.compile(
+    r"(?<![a-z])(?:signs?|titles?|typeset(?:ting)?|credits?|songs?|karaoke|lyrics?|op|ed)(?![a-z])", regex.IGNORECASE
+)
 _NO_NAMES = ("", "NTP")  # NTP is what Sub Station Alpha writes
 _USUAL_FRAMES_PER_SECOND = 24_000 / 1001
 _MIN_ROLLING = 0.5  # share of the captions that repeat words of the one before
@@ -48,19 +52,20 @@ _MAX_GAP_SECONDS = 1.0  # between captions that roll
 
 @dataclass(slots=True)
 class _Cue:
-    """A subtitle: its lines, when it is shown, and its speaker if the format names one."""
+    """A subtitle: its lines, when it is shown, its speaker if the format names one, and whether it is a sign or song."""
 
     slot: Slot
     lines: list[str]
     speaker: str | None = None
+    is_sign: bool = False
 
 
 def lines_of_subtitles(text: str, *, finds_speakers: bool = True, speaks_sounds: bool = False) -> list[Line]:
     """Return the speeches of ``text`` in order of time, or none without time stamps.
 
     A subtitle with several speakers becomes several lines, which share its time in proportion to their lengths. The gap
-    before the next line becomes the pause. Without ``finds_speakers``, only tags of the format name speakers. Sounds and
-    songs become lines that are spoken only with ``speaks_sounds``.
+    before the next line becomes the pause. Without ``finds_speakers``, only tags of the format name speakers. Sounds,
+    songs and signs become lines that are spoken only with ``speaks_sounds``.
     """
     cues = _without_repeats(_read(text))
     speeches = [
@@ -129,6 +134,7 @@ def _read(text: str) -> list[_Cue]:
             Slot(event.start / 1000, max(event.start, event.end) / 1000),
             event.text.split(r"\N") if is_timed else _OVERRIDE.sub("", event.text).replace(r"\n", r"\N").split(r"\N"),
             speaker=event.name.strip() if event.name.strip() not in _NO_NAMES else None,
+            is_sign=_SIGN_STYLE.search(event.style) is not None,
         )
         for event in shown
         if event.start >= 0 and not event.is_comment and not _DRAWING.search(event.text)
@@ -234,12 +240,15 @@ def _speeches(cue: _Cue, *, finds_speakers: bool, speaks_sounds: bool) -> list[_
 
 
 def _parts(cue: _Cue, *, finds_speakers: bool) -> Iterator[tuple[str | None, str, bool]]:
-    """Yield speaker, text, and whether it is a sound or song, for each part of a subtitle."""
+    """Yield speaker, text, and whether it is a sound, song or sign, for each part of a subtitle."""
     first, *rest = _VOICE.split("\n".join(cue.lines))
     named: list[tuple[str | None, str]] = [(cue.speaker, first)]
     named += [(html.unescape(name.strip()), words) for name, words in zip(rest[::2], rest[1::2], strict=True)]
     for speaker, words in named:
         plain = _plain(words)
+        if cue.is_sign:
+            yield None, unwrap(plain), True
+            continue
         is_found = finds_speakers and speaker is None
         for name, speech in subtitle_speeches(plain.split("\n")) if is_found else [(speaker, plain)]:
             if is_song(speech):

@@ -188,6 +188,19 @@ def test_other_formats_are_read(tmp_path: Path, name: str, text: str, speech: tu
     assert (line.character, line.text, line.slot) == speech
 
 
+@pytest.mark.parametrize("style", ["Sign", "Signs_Top", "sign 2", "Titles", "OP Romaji", "Karaoke"])
+def test_signs_and_songs_of_sub_station_alpha_are_not_spoken(style: str) -> None:
+    text = ASS + f"Dialogue: 0,0:00:02.00,0:00:04.00,{style},,0,0,0,,{{\\pos(9,9)}}PIER NINE\n"
+    assert spoken(text) == [("Clara", "Good evening.")]
+    assert [line.text for line in lines_of_subtitles(text)] == ["Good evening.", "PIER NINE"]
+    assert all(line.is_spoken for line in lines_of_subtitles(text, speaks_sounds=True))
+
+
+@pytest.mark.parametrize("style", ["Default", "Edward", "Subtitle", "Opera", "Designer"])
+def test_other_styles_of_sub_station_alpha_are_spoken(style: str) -> None:
+    assert spoken(ASS.replace(",Default,Clara", f",{style},Clara")) == [("Clara", "Good evening.")]
+
+
 def test_many_short_speeches_share_a_time_that_is_too_short_for_them() -> None:
     lines = lines_of_subtitles(cue("[thud] a " * 5_000))
     assert lines[-1].slot is not None
