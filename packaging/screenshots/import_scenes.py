@@ -127,7 +127,8 @@ def _update_dialog(window: MainWindow, language: str, names: LibraryNames) -> Up
     script = Script(lines=imported.lines, details=merged_details(ProjectDetails(), imported))
     path.write_text("\n".join([title, rows[0], *later]))
     again = read_update(path, read_file(path), imported.source, options)
-    dialog = UpdateDialog(path.name, plan_update(script, again, names), window)
+    styles = window.session.model_selection.styles
+    dialog = UpdateDialog(path.name, plan_update(script, again, names), styles.label, window)
     dialog.show()
     return dialog
 

@@ -7441,8 +7441,8 @@ Import a script with names, such as a table with a character column or a dialogu
         </translation>
     </message>
     <message>
-        <source>Also find voices, styles, file names and notes</source>
-        <translation>同时查找音色、风格、文件名和备注</translation>
+        <source>Also find voices, styles, file names, IDs and notes</source>
+        <translation>同时查找音色、风格、文件名、ID 和备注</translation>
     </message>
 </context>
 <context>

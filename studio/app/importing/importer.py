@@ -124,7 +124,7 @@ class ScriptImporter(QObject):
                 editor.apply(update.change(title))
             self.script_updated.emit([], self.tr("{name} contains no changes.").format(name=path.name))
             return
-        dialog = UpdateDialog(path.name, update, self._window)
+        dialog = UpdateDialog(path.name, update, self._session.model_selection.styles.label, self._window)
         if await ask(dialog) != QDialog.DialogCode.Accepted:
             return
         update = plan_update(editor.script, imported, voices)  # takes may have been finished in the meantime

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
@@ -21,7 +23,7 @@ from studio.app.translation import QT_TRANSLATE_NOOP, join_phrases
 from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.project.lines import Line, Slot
+from studio.project.lines import Line, LineStyle, Slot
 from studio.project.updating import LineUpdate, ScriptUpdate, UpdateKind
 
 _SIZE = (900, 520)
@@ -61,8 +63,11 @@ _FIELDS = {
 class UpdateDialog(QDialog):
     """Lists all lines but the unchanged ones. If ``deletes`` is true, removed lines are deleted."""
 
-    def __init__(self, name: str, update: ScriptUpdate, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, update: ScriptUpdate, style_text: Callable[[LineStyle], str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._style_text = style_text
         self.setWindowTitle(self.tr("Update from {name}").format(name=name))
         self.resize(fit_to_screen(*_SIZE))
         self.summary = text_label(count_words(update), "title")
@@ -105,7 +110,7 @@ class UpdateDialog(QDialog):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         colors = theme_colors(self.palette())
         for row, each in enumerate(shown):
-            for column, words in enumerate(_cells(each)):
+            for column, words in enumerate(_cells(each, self._style_text)):
                 item = QTableWidgetItem(words)
                 item.setToolTip(words)
                 if column == _KIND:
@@ -124,22 +129,27 @@ def count_words(update: ScriptUpdate) -> str:
     )
 
 
-def _cells(update: LineUpdate) -> tuple[str, str, str, str]:
+def _cells(update: LineUpdate, style_text: Callable[[LineStyle], str]) -> tuple[str, str, str, str]:
     kind = _translate(_KINDS[update.kind])
     if update.is_held:
         kind = _translate(_LOCKED).format(change=kind)
     before = "" if update.before is None or update.kind is UpdateKind.NEW else update.before.text
     after = "" if update.kind is UpdateKind.REMOVED else update.text
-    fields = [_field_words(update.before, update.after, name) for name in update.fields if name in _FIELDS]
+    fields = [_field_words(update.before, update.after, name, style_text) for name in update.fields if name in _FIELDS]
     if update.kind is UpdateKind.CHANGED and fields:
         after += "\n" + join_phrases(fields)
     return kind, update.key, before, after
 
 
-def _field_words(before: Line | None, after: Line, name: str) -> str:
+def _field_words(before: Line | None, after: Line, name: str, style_text: Callable[[LineStyle], str]) -> str:
     """Return the name of a field, with its values if they are short."""
     values = [getattr(line, name) for line in (before, after)]
-    words = [time_text(value.start_seconds) if isinstance(value, Slot) else value or "–" for value in values]
+    words: list[object] = []
+    for value in values:
+        if isinstance(value, Slot):
+            words.append(time_text(value.start_seconds))
+        else:
+            words.append((style_text(value) if isinstance(value, LineStyle) else value) or "–")
     field = _translate(_FIELDS[name])
     if words[0] == words[1] or not all(isinstance(each, str) for each in words):
         return field

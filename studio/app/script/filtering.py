@@ -12,7 +12,7 @@ from studio.voices.voice import name_key
 class LineFilter:
     """Conditions on lines. A line is shown if it meets all of them; None and empty texts are ignored."""
 
-    text: str = ""  # words in the text, note, character or file name
+    text: str = ""  # words in the text, note, character, file name or ID
     voice: str | None = None
     character: str | None = None
     state: LineState | None = None
@@ -26,7 +26,13 @@ class LineFilter:
 
     def matches(self, line: Line, state: LineState) -> bool:
         wanted = self.text.casefold()
-        searched = (line.text, line.note, line.character or "", line.file_name or "")
+        searched = (
+            line.text,
+            line.note,
+            line.character or "",
+            line.file_name or "",
+            line.origin.key if line.origin else "",
+        )
         return (
             (not wanted or any(wanted in words.casefold() for words in searched))
             and (self.voice is None or name_key(line.voice or "") == name_key(self.voice))

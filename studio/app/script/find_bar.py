@@ -52,7 +52,7 @@ class FindBar(ScriptBar):
         self._is_case_sensitive.setText("Aa")
         self._is_case_sensitive.setToolTip(self.tr("Match case"))
         self._is_case_sensitive.setAccessibleName(self.tr("Match case"))
-        self._searches_details = icon_button("more", self.tr("Also find voices, styles, file names and notes"))
+        self._searches_details = icon_button("more", self.tr("Also find voices, styles, file names, IDs and notes"))
         self._searches_details.setCheckable(True)
         self._previous = icon_button("up", self.tr("Previous match"), partial(self._go, -1))
         self._next = icon_button("down", self.tr("Next match"), partial(self._go, 1))

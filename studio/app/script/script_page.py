@@ -123,9 +123,9 @@ class ScriptPage(QWidget):
 
     def _details_of(self, line: Line) -> tuple[str, ...]:
         """Return the other texts of a line that the find bar searches."""
-        return (
-            line.voice or "", line.character or "", self._style_text(line.style), line.file_name or "", line.note
-        )  # fmt: skip
+        row_id = "" if line.origin is None else line.origin.key
+        style = self._style_text(line.style)
+        return line.voice or "", line.character or "", style, line.file_name or "", line.note, row_id
 
     def number_of(self, line_id: str) -> int:
         """Return the number of a line, counting from 1."""

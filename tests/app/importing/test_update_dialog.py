@@ -105,6 +105,20 @@ def test_a_changed_character_is_named_and_cast(bench: Bench, table: Path) -> Non
     assert bench.texts[3] == "This is line number 4."
 
 
+def test_a_changed_style_is_shown_with_both_values(bench: Bench, tmp_path: Path) -> None:
+    bench.open_window()
+    path = tmp_path / "lines.csv"
+    path.write_text("ID,Dialogue,Delivery\nVO_1,Miss me?,like a whisper from afar\n")
+    bench.window.documents.open_files(path)
+    press_enter(bench, ImportPage)
+    bench.until(lambda: bench.texts == ["Miss me?"])
+    path.write_text("ID,Dialogue,Delivery\nVO_1,Miss me?,\n")
+    bench.trigger("file.update")
+    ((*_, after),) = cells(bench.dialog(UpdateDialog))
+    assert after == "Miss me?\nStyle: “like a whisper from afar” → –"
+    bench.dialog(UpdateDialog).reject()
+
+
 def test_a_file_that_changed_is_offered_when_the_window_becomes_active(bench: Bench, table: Path) -> None:
     watcher, notices = bench.parts.source_watcher, bench.window.notices
     notices.hide()

@@ -14,11 +14,11 @@ from studio.app.script.line_statuses import LineStatus
 from studio.app.window import MainWindow
 from studio.errors import VoiceNotFound
 from studio.project.changes import InsertLines, RemoveLines
-from studio.project.lines import Line, LineState
+from studio.project.lines import Line, LineOrigin, LineState
 
 LINES = (
     Line(id="a", text="The gate is open.", voice="Anna", character="Guard", note="angry"),
-    Line(id="b", text="Nobody is here.", voice="Bert", character="Mira"),
+    Line(id="b", text="Nobody is here.", voice="Bert", character="Mira", origin=LineOrigin(key="Q01_0020")),
     Line(id="c", text="Close the gate!", voice="anna", character="guard", file_name="vo/gate_02"),
     Line(id="d", text="He laughs.", voice="Bert", is_spoken=False),
 )
@@ -50,6 +50,16 @@ def choose(bar: FilterBar, box_name: str, words: str) -> None:
     box = getattr(bar, box_name)
     box.setCurrentIndex(box.findText(words))
     box.activated.emit(box.currentIndex())
+
+
+def test_a_line_of_a_table_is_found_by_its_id(bench: Bench, window: MainWindow, bar: FilterBar) -> None:
+    QTest.keyClicks(QApplication.focusWidget(), "q01_0020")
+    assert shown(bench, window) == "b"
+    bench.trigger("edit.find")
+    find = window.script.find_bar
+    find._searches_details.setChecked(True)
+    QTest.keyClicks(find._find, "Q01_0020")
+    assert find._found.text() == "1 match"
 
 
 def test_typing_shows_matching_lines_and_escape_shows_all(bench: Bench, window: MainWindow, bar: FilterBar) -> None:
