@@ -50,7 +50,10 @@ class SynthesisCommands(QObject):
                 self._playback.play_generated(jobs[0])
 
     def speak_changed_lines(self, among: Container[str] | None = None) -> None:
-        """Queue every line with text, or those in ``among``, without an up-to-date take of plausible length."""
+        """Queue every line with text, or those in ``among``, without an up-to-date take of plausible length.
+
+        Lines with problems that checks have found are left out: the checks have had them spoken again.
+        """
         editor = self._editor
         waiting = {job.line_id for job in self._queue.jobs if not job.state.is_over}
         ids = [
@@ -61,9 +64,14 @@ class SynthesisCommands(QObject):
             and line.is_spoken
             and not line.is_locked
             and line.id not in waiting
-            and editor.saved_state(line.id) is not LineState.READY
+            and self._is_due(line.id)
         ]
         self.speak(ids, plays=False)
+
+    def _is_due(self, line_id: str) -> bool:
+        state, take = self._editor.saved_state(line_id), self._editor.project.chosen_take(line_id)
+        was_checked = take is not None and take.check is not None
+        return state is not LineState.READY and not (state is LineState.CHECK and was_checked)
 
     def finish_drafts(self, line_ids: list[str]) -> int:
         """Queue the chosen takes that are drafts, to be spoken exactly. Return their number."""

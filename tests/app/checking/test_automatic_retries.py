@@ -163,6 +163,17 @@ def test_a_line_that_is_removed_during_its_check_does_no_harm(make_bench: MakeBe
     assert chosen(bench, 1).check == good_check(checks.requests[-1])
 
 
+def test_lines_with_problems_are_not_changed_lines(make_bench: MakeBench) -> None:
+    """After a small edit of a long script, only the edited line is spoken."""
+    bench = open_script(make_bench, FakeChecks({TEXTS[0]: 99}))
+    bench.settings.change({TAKE_RETRIES: 1})
+    speak_all(bench)
+    assert bench.session.editor.saved_state("line0") is LineState.CHECK
+    bench.session.editor.apply(EditLines({"line1": {"text": "another text"}}))
+    bench.trigger("speak.stale")
+    assert [job.line_id for job in bench.session.queue.jobs if not job.state.is_over] == ["line1"]
+
+
 def test_a_cancelled_queue_speaks_nothing_again(make_bench: MakeBench) -> None:
     checks = FakeChecks(dict.fromkeys(TEXTS, 9), is_held=True)
     bench = open_script(make_bench, checks)
