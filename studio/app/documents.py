@@ -24,7 +24,7 @@ from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
-from studio.project.source_files import digest_of, locate
+from studio.project.source_files import digest_of, folder_of, locate
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
 
@@ -349,8 +349,9 @@ class Documents(QObject):
         choose_file(self._window, title, then, folder=self._usual_folder(), filters=kinds)
 
     def _usual_folder(self) -> str:
-        path = self._session.editor.project.path
-        return str(path.parent) if path else default_folder(QStandardPaths.StandardLocation.DocumentsLocation)
+        project = self._session.editor.project
+        folder = folder_of(project.script.details.sources, project.path)
+        return str(folder) if folder else default_folder(QStandardPaths.StandardLocation.DocumentsLocation)
 
     async def _ask_where(self) -> Path | None:
         kinds = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from studio.project.details import ImportSource
@@ -25,6 +25,12 @@ def locate(source: ImportSource, project: Path | None) -> Path:
     path = Path(source.path)
     beside = path if project is None else project.parent / path.name
     return beside if beside.is_file() and not path.is_file() else path
+
+
+def folder_of(sources: Sequence[ImportSource], project: Path | None) -> Path | None:
+    """Return the folder of the project file, or of the file that was imported last; None without either."""
+    folders = [project] if project is not None else [Path(source.path) for source in reversed(sources)]
+    return next((path.parent for path in folders if path.parent.is_dir()), None)
 
 
 def find_changed(

@@ -24,6 +24,7 @@ from studio.project.changes import EditDetails
 from studio.project.dubbing import has_slots, plan_fit, take_seconds
 from studio.project.lines import Slot
 from studio.project.script import Script
+from studio.project.source_files import folder_of
 from studio.settings import SHOWS_TIMELINE
 
 
@@ -164,6 +165,7 @@ class DubbingController(QObject):
             self._page.view.setFocus()
         self.panel.setVisible(is_shown)
         self.panel.view.show_script(script)
+        self.panel.folder = str(folder_of(script.details.sources, self._session.editor.project.path) or "")
         self.guide.use(script.details.guide_track if is_dubbing else None)
         self._show_line()
 

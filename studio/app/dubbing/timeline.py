@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
 
 from studio.app.dubbing.picture import make_picture
 from studio.app.dubbing.timeline_view import TimelineView
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES
 from studio.app.widgets.controls import icon_button, in_column, in_row, text_label
+from studio.app.widgets.dialogs import choose_file
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.focus import holds_focus
 
@@ -27,6 +28,7 @@ class TimelinePanel(QWidget):
         super().__init__(parent)
         self.view = TimelineView()
         self.picture = make_picture()
+        self.folder = ""  # where guide tracks are looked for
         self.play_button = self._button("play", self.tr("Play with guide"))
         self.guide_button = self._button("open", self.tr("Choose guide track…"))
         self.remove_button = self._button("close", self.tr("Remove guide track"))
@@ -94,11 +96,8 @@ class TimelinePanel(QWidget):
     def _choose_guide(self) -> None:
         patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
         title = self.tr("Choose guide track")
-        path, _ = QFileDialog.getOpenFileName(
-            self, title, "", self.tr("Video and audio ({patterns})").format(patterns=patterns)
-        )
-        if path:
-            self.guide_chosen.emit(path)
+        kinds = self.tr("Video and audio ({patterns})").format(patterns=patterns)
+        choose_file(self, title, lambda path: self.guide_chosen.emit(str(path)), folder=self.folder, filters=(kinds,))
 
     def _add_zoom(self, head: QHBoxLayout, icon_name: str, words: str) -> QToolButton:
         button = self._button(icon_name, words)

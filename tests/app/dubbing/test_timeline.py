@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import soundfile
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from window_bench import Bench
 
 from studio.app.dubbing.guide_track import RATE, load_guide, mix_block
@@ -16,7 +18,8 @@ from studio.app.dubbing.timeline_view import DragMode, TimelineView, lanes_of, s
 from studio.app.widgets.drop_overlay import DraggedFiles
 from studio.audio.waveform import Waveform
 from studio.errors import UnreadableClip
-from studio.project.changes import EditLines, InsertLines
+from studio.project.changes import EditDetails, EditLines, InsertLines
+from studio.project.details import ImportSource
 from studio.project.lines import Line, Slot
 from studio.settings import SHOWS_TIMELINE
 
@@ -273,6 +276,19 @@ def test_play_with_guide_moves_the_playhead_and_stops(dub: Bench, tmp_path: Path
     dub.loop.call_soon(dubbing.panel.play_button.click)
     dub.until(lambda: not dubbing.guide.is_playing)
     assert dubbing.panel.play_button.accessibleName() == "Play with guide"
+
+
+def test_the_guide_track_is_looked_for_beside_the_subtitles(dub: Bench, tmp_path: Path) -> None:
+    sources = (ImportSource(id="film", path=str(tmp_path / "film.srt")),)
+    details = replace(dub.session.editor.script.details, sources=sources)
+    dub.session.editor.apply(EditDetails(details))
+    dub.click(dub.window.dubbing.panel.guide_button)
+    dialog = dub.dialog(QFileDialog)
+    assert Path(dialog.directory().absolutePath()) == tmp_path
+    guide = guide_file(tmp_path)
+    dialog.fileSelected.emit(str(guide))
+    assert dub.session.editor.script.details.guide_track == str(guide)
+    dialog.reject()
 
 
 def test_an_unreadable_guide_track_is_an_error(dub: Bench, tmp_path: Path) -> None:

@@ -81,6 +81,13 @@ def test_a_changed_table_is_shown_and_updated_with_one_key(bench: Bench, table: 
     assert bench.texts[-1] == "This is line number 6."
 
 
+def test_a_script_is_saved_beside_its_table(bench: Bench, table: Path) -> None:
+    bench.trigger("file.save")
+    dialog = bench.dialog(QFileDialog)
+    assert Path(dialog.directory().absolutePath()) == table.parent
+    dialog.reject()
+
+
 def test_removed_lines_can_be_deleted_at_once(bench: Bench, table: Path) -> None:
     write_table(table, NEW)
     bench.trigger("file.update")
