@@ -20,6 +20,7 @@ _LETTER = regex.compile(rf"[\p{{L}}\p{{N}}{PHONE}]")
 _CONTINUATION = regex.compile(r"\s*\p{Ll}")
 _BREAK = regex.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*")
 _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\u3000-\u303f\uff01-\uff60]")
+_WIDE_OR_SHARED = regex.compile(rf"{_WIDE.pattern}|[…—“”‘’]")  # marks that European languages use, too
 _BLANKS = regex.compile(r"[^\S\n]+")
 
 
@@ -62,7 +63,8 @@ def unwrap(text: str) -> str:
 
     def joint(match: regex.Match[str]) -> str:
         before, after = match.string[match.start() - 1], match.string[match.end() : match.end() + 1]
-        return "" if _WIDE.match(before) and _WIDE.match(after) else " "
+        is_chinese = _WIDE.match(before) or _WIDE.match(after)
+        return "" if is_chinese and _WIDE_OR_SHARED.match(before) and _WIDE_OR_SHARED.match(after) else " "
 
     return _BLANKS.sub(" ", _BREAK.sub(joint, text.strip()))
 

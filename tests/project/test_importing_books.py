@@ -220,6 +220,24 @@ def test_stage_directions_in_a_dialogue_are_not_spoken() -> None:
     ]
 
 
+def test_directions_between_a_name_and_its_colon_are_not_spoken() -> None:
+    text = "李明（生气）：行，你说了算。\n王芳(小声): 对不起嘛……（叹气）真的。\nMira (angrily): Gone?\nOld Tom [V.O.]: Gone.\nMira: No.\n注意（重要）：别动。"
+    assert is_dialogue(text)
+    assert [(block.character, block.text, block.is_spoken) for block in dialogue_blocks(text)] == [
+        ("李明", "(生气)", False),
+        ("李明", "行，你说了算。", True),
+        ("王芳", "(小声)", False),
+        ("王芳", "(叹气)", False),
+        ("王芳", "对不起嘛……真的。", True),
+        ("Mira", "(angrily)", False),
+        ("Mira", "Gone?", True),
+        ("Old Tom", "(V.O.)", False),
+        ("Old Tom", "Gone.", True),
+        ("Mira", "No.", True),
+        (None, "注意（重要）：别动。", True),
+    ]
+
+
 def test_names_in_brackets_or_before_a_colon_are_speakers() -> None:
     text = "[Mira] Where is he?\n[Old Tom]: Gone.\nMira: Gone?\n小梅：走了。\nThe door closed.\n[breath] Nobody spoke.\n[pause 0.5] Then rain."
     assert is_dialogue(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.project.splitting import SplitMode, split_text
+from studio.project.splitting import SplitMode, split_text, unwrap
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,14 @@ def test_wrapped_lines_are_joined() -> None:
     )
     (line,) = split_text(text)
     assert line == " ".join(text.split())
+
+
+def test_wrapped_chinese_lines_are_joined_without_spaces() -> None:
+    assert (
+        unwrap("他叹了口气……\n电量只剩\n——百分之七。他说：\n“走吧。”")
+        == "他叹了口气……电量只剩——百分之七。他说：“走吧。”"
+    )
+    assert unwrap("He paused …\n“Go.”") == "He paused … “Go.”"
 
 
 PIECES = [

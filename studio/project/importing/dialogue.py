@@ -22,7 +22,10 @@ _TAG_WORDS = frozenset({"pause", *(tag.text.strip("[]<>").casefold() for tag in 
 _BRACKETED = regex.compile(r"\[(?P<name>[\p{L}\p{N}][^\[\]\n]{0,39})\][ \t]*[:：]?[ \t]*(?P<text>\S.*)")
 # No time, such as 10:30.
 _NAME_ENDS = r"[ \t]*(?!(?<=\d)[:：]\d)[:：][ \t]*"
-_COLON = regex.compile(rf"(?P<name>\p{{Lu}}[\p{{L}}\p{{N}}.'’&\- ]{{0,39}}|\p{{Han}}{{1,8}}){_NAME_ENDS}(?P<text>\S.*)")
+_COLON = regex.compile(
+    r"(?P<name>\p{Lu}[\p{L}\p{N}.'’&\- ]{0,39}|\p{Han}{1,8})"
+    rf"(?:[ \t]*[(（\[【](?P<direction>[^()（）\[\]【】]{{1,80}})[)）\]】])?{_NAME_ENDS}(?P<text>\S.*)"
+)
 _CAPITALS = regex.compile(
     rf"(?P<name>[\p{{Lu}}\p{{N}}][\p{{Lu}}\p{{N}}.'’#\- ]{{0,39}})(?:\[[^\[\]]*\]|\([^()]*\))?{_NAME_ENDS}(?P<text>\S.*)"
 )
@@ -87,7 +90,7 @@ _EMPHASIS = regex.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(?P<words>.{1,200}?)(?<=\S)(
 def is_dialogue(text: str) -> bool:
     """Return whether most paragraphs of a plain text begin with a speaker's name, and at least one name recurs."""
     paragraphs = [line for line in text.splitlines() if line.strip()]
-    names = Counter(name for line in paragraphs if (name := _speaker(line)[0]))
+    names = Counter(speech["name"].strip() for line in paragraphs if (speech := _speech(line)))
     return max(names.values(), default=0) >= _MIN_SPEECHES and names.total() >= _MIN_NAMED * len(paragraphs)
 
 
@@ -98,22 +101,24 @@ def dialogue_blocks(text: str) -> Iterator[Block]:
     """
     for line in text.splitlines():
         if line.strip():
-            name, words = _speaker(line)
-            said, directions = without_directions(words) if name else (words, ())
+            speech = _speech(line)
+            name = speech["name"].strip() if speech else None
+            said, directions = without_directions(speech["text"]) if speech else (line.strip(), ())
+            if speech and (direction := speech.groupdict().get("direction")):
+                directions = (direction.strip(), *directions)
             yield from (Block(f"({direction})", is_spoken=False, character=name) for direction in directions)
             if said:
                 yield Block(said, character=name)
 
 
-def _speaker(line: str) -> tuple[str | None, str]:
+def _speech(line: str) -> regex.Match[str] | None:
+    """Match name, text, and perhaps a direction of a paragraph that names its speaker."""
     line = line.strip()
     found = _BRACKETED.fullmatch(line)
     if found and found["name"].split(" ")[0].casefold() not in _TAG_WORDS:
-        return found["name"].strip(), found["text"]
+        return found
     found = _COLON.fullmatch(line)
-    if found and len(found["name"].split()) <= _WORDS_IN_NAME and not _is_label(found["name"]):
-        return found["name"].strip(), found["text"]
-    return None, line
+    return found if found and len(found["name"].split()) <= _WORDS_IN_NAME and not _is_label(found["name"]) else None
 
 
 def _is_label(name: str) -> bool:
