@@ -112,6 +112,13 @@
             <numerusform>%n lines could not be spoken.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n line(s) with problems.</source>
+        <translation>
+            <numerusform>%n line with problems.</numerusform>
+            <numerusform>%n lines with problems.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExportForm</name>
@@ -470,6 +477,13 @@
         <translation>
             <numerusform>%n line missing:</numerusform>
             <numerusform>%n lines missing:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) with problems.</source>
+        <translation>
+            <numerusform>%n line with problems.</numerusform>
+            <numerusform>%n lines with problems.</numerusform>
         </translation>
     </message>
 </context>

@@ -6437,10 +6437,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>人声只有 {seconds:.1f} 秒。</translation>
     </message>
     <message>
-        <source>It is mostly silence ({percent:.0f} %).</source>
-        <translation>大部分是静音（{percent:.0f}%）。</translation>
-    </message>
-    <message>
         <source>It lasts {total:.1f} seconds, longer than a voice needs.</source>
         <translation>时长 {total:.1f} 秒，超过所需长度。</translation>
     </message>
@@ -6571,10 +6567,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{path} has no columns named file and text.</source>
         <translation>{path} 没有名为 file 和 text 的列。</translation>
-    </message>
-    <message>
-        <source>{percent:.0f} % is silence.</source>
-        <translation>静音占 {percent:.0f}%。</translation>
     </message>
     <message>
         <source>{program} Alternatively: {command}.</source>
@@ -7068,6 +7060,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>the pitch differs from the rest of the script</source>
         <translation>音高与脚本其余部分不同</translation>
     </message>
+    <message>
+        <source>It is mostly silence ({percent:.0f}%).</source>
+        <translation>大部分是静音（{percent:.0f}%）。</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% is silence.</source>
+        <translation>静音占 {percent:.0f}%。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -7080,10 +7080,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>
             <numerusform>导出：%n 行失败</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>Exporting {percent} %</source>
-        <translation>正在导出 {percent} %</translation>
     </message>
     <message numerus="yes">
         <source>%n file(s) exported.</source>
@@ -7114,6 +7110,16 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Show…</source>
         <translation>查看…</translation>
+    </message>
+    <message>
+        <source>Exporting {percent}%</source>
+        <translation>正在导出 {percent}%</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) with problems.</source>
+        <translation>
+            <numerusform>有 %n 行存在问题。</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -10118,6 +10124,12 @@ Import a script with names, such as a table with a character column or a dialogu
             <numerusform>%n 行生成失败</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n line(s) with problems.</source>
+        <translation>
+            <numerusform>有 %n 行存在问题。</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ReviewController</name>
@@ -12315,10 +12327,6 @@ Drop a recording here to create a voice.</source>
         <translation>正在与录音比对…</translation>
     </message>
     <message>
-        <source>Recognizing the words…</source>
-        <translation>正在识别文字…</translation>
-    </message>
-    <message>
         <source>No recogniser for this language is installed (see Models), so the transcript is not compared.</source>
         <translation>未安装此语言的识别模型（见“模型”），因此没有比对文本。</translation>
     </message>
@@ -12337,10 +12345,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Heard: “{text}”</source>
         <translation>识别结果：“{text}”</translation>
-    </message>
-    <message>
-        <source>No words were recognized.</source>
-        <translation>没有识别出文字。</translation>
     </message>
     <message>
         <source>The recording contains these words.</source>
@@ -12389,7 +12393,15 @@ Drop a recording here to create a voice.</source>
         <translation>识别模型听不懂此音色。</translation>
     </message>
     <message>
-        <source>No words were recognized ({code}).</source>
+        <source>Recognising the words…</source>
+        <translation>正在识别文字…</translation>
+    </message>
+    <message>
+        <source>No words were recognised.</source>
+        <translation>没有识别出文字。</translation>
+    </message>
+    <message>
+        <source>No words were recognised ({code}).</source>
         <translation>没有识别出文字（{code}）。</translation>
     </message>
 </context>
@@ -12875,10 +12887,6 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <translation>排队中</translation>
     </message>
     <message>
-        <source>Preparing, {percent} %</source>
-        <translation>正在预处理，{percent}%</translation>
-    </message>
-    <message>
         <source>Ready</source>
         <translation>已就绪</translation>
     </message>
@@ -12893,6 +12901,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Needs {model}</source>
         <translation>需要 {model}</translation>
+    </message>
+    <message>
+        <source>Preparing, {percent}%</source>
+        <translation>正在预处理，{percent}%</translation>
     </message>
 </context>
 <context>

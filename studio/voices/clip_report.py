@@ -150,12 +150,12 @@ VERDICTS: Mapping[tuple[Aspect, str], GradeText] = {
     (Aspect.SILENCE, "good"): GradeText(Grade.GOOD, "There are few pauses."),
     (Aspect.SILENCE, "some"): GradeText(
         Grade.FAIR,
-        "{percent:.0f} % is silence.",
+        "{percent:.0f}% is silence.",
         "Select a part with continuous speech; otherwise the voice may pause a lot.",
     ),
     (Aspect.SILENCE, "much"): GradeText(
         Grade.POOR,
-        "It is mostly silence ({percent:.0f} %).",
+        "It is mostly silence ({percent:.0f}%).",
         "Select a part with continuous speech; otherwise the voice may pause a lot.",
     ),
 }

@@ -91,7 +91,7 @@ def test_silence_share() -> None:
     half = clip(*[part for number in range(4) for part in (babble(1.0, seed=number), silence(1.0))])
     grade, words = about(Aspect.SILENCE, half)
     assert grade is Grade.FAIR
-    assert re.match(r"(4[5-9]|5\d) % is silence\. Select a part", words)
+    assert re.match(r"(4[5-9]|5\d)% is silence\. Select a part", words)
     assert about(Aspect.SILENCE, clip(silence(6.0), babble(2.0), silence(2.0)))[0] is Grade.POOR
 
 

@@ -181,6 +181,8 @@ class ResultPage(QWidget):
         num_kept = len(task.result.files) - task.result.num_made
         if num_kept:
             details.append(self.tr("%n file(s) up to date.", "", num_kept))
+        if task.num_to_review:
+            details.append(self.tr("%n line(s) with problems.", "", task.num_to_review))
         if num_failed:
             details.append(self.tr("%n line(s) missing:", "", num_failed))
         return self.tr("Export finished"), join_sentences(details)

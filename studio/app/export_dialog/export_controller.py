@@ -70,7 +70,7 @@ class ExportController(QObject):
             case ExportState.UNDECIDED:
                 words = self.tr("Export: %n line(s) failed", "", len(task.failures))
             case _:
-                words = self.tr("Exporting {percent} %").format(percent=round(100 * task.share))
+                words = self.tr("Exporting {percent}%").format(percent=round(100 * task.share))
         if self._exports.num_waiting:
             words += f" (+{self._exports.num_waiting})"
         self.chip.setText(words)
@@ -87,6 +87,8 @@ class ExportController(QObject):
                 words = [self.tr("%n file(s) exported.", "", len(task.result.files))]
                 if task.failures:
                     words.append(self.tr("%n line(s) missing.", "", len(task.failures)))
+                if task.num_to_review:
+                    words.append(self.tr("%n line(s) with problems.", "", task.num_to_review))
                 folder = task.order.folder
                 offer, call = self.tr("Show folder"), lambda: _open_folder(folder)
                 self._notices.show_hint(join_sentences(words), offer=offer, call=call, is_about_script=True)

@@ -131,6 +131,11 @@ class ExportTask(QObject):
         return (1 - _WRITING_SHARE) * self._num_spoken / max(1, self._num_to_speak)
 
     @property
+    def num_to_review(self) -> int:
+        """The number of takes to export with problems that the user has not accepted."""
+        return sum(take.needs_review for line_id, take in self._takes.items() if line_id not in self.failures)
+
+    @property
     def remaining_seconds(self) -> float | None:
         """The estimated remaining time, or None while it is unknown."""
         if self.state is ExportState.WRITING:

@@ -72,7 +72,7 @@ class TranscriptComparison(QWidget):
         if self._clip is not None and self._transcribe is not None:
             self._cancel()
             has_text = bool(self._field.toPlainText().strip())
-            self._say(self.tr("Comparing with the recording…") if has_text else self.tr("Recognizing the words…"))
+            self._say(self.tr("Comparing with the recording…") if has_text else self.tr("Recognising the words…"))
             self._timer.start()
 
     def stop(self) -> None:
@@ -164,11 +164,11 @@ class TranscriptComparison(QWidget):
             return self.tr("No recogniser for this language is installed (see Models).")
         if code == UnrecognizedVoice.code:
             return self.tr("The recogniser does not understand this voice.")
-        return self.tr("No words were recognized ({code}).").format(code=code)
+        return self.tr("No words were recognised ({code}).").format(code=code)
 
     def _proposal_text(self, *, is_other: bool) -> str:
         if not self._proposal:
-            return self.tr("No words were recognized.")
+            return self.tr("No words were recognised.")
         words = self.tr("The recording says something else: “{text}”") if is_other else self.tr("Heard: “{text}”")
         return words.format(text=self._proposal)
 

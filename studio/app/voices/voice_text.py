@@ -43,7 +43,7 @@ ASPECT_NAMES = {  # by value of ``Aspect``
 }
 PREPARATION_TEXTS = {
     PreparationState.WAITING: _T("VoicePreparation", "Queued"),
-    PreparationState.RUNNING: _T("VoicePreparation", "Preparing, {percent} %"),
+    PreparationState.RUNNING: _T("VoicePreparation", "Preparing, {percent}%"),
     PreparationState.READY: _T("VoicePreparation", "Ready"),
     PreparationState.FAILED: _T("VoicePreparation", "Preparation failed"),
     PreparationState.OTHER_MODEL: _T("VoicePreparation", "Needs another model"),

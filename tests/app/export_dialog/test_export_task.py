@@ -21,10 +21,11 @@ from studio.app.notifications import NotificationBar
 from studio.app.translation import use_language
 from studio.errors import DiskFull, NoSpeechMade, StudioError, TakeNotFound, VoiceNotFound
 from studio.export.exporter import Exporter
-from studio.project.changes import EditLines, InsertLines, RemoveLines
+from studio.project.changes import EditLines, InsertLines, RemoveLines, SetTakeChecks
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.settings_store import Settings
+from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
 
 Report = Callable[[QWidget], str]  # returns the text that "Copy report" copies
 
@@ -312,15 +313,27 @@ def test_the_chip_shows_the_progress_and_a_notice_the_end(unspoken: ExportBench,
     assert controller.chip.isHidden()
     task = unspoken.begin()
     unspoken.wait_for_jobs("a", "c")
-    assert controller.chip.text() == "Exporting 0 %"
+    assert controller.chip.text() == "Exporting 0%"
     assert "Speaking line 1 of 2" in controller.chip.toolTip()
     unspoken.queue.finish("a")
-    unspoken.qtbot.waitUntil(lambda: controller.chip.text() == "Exporting 48 %")
+    unspoken.qtbot.waitUntil(lambda: controller.chip.text() == "Exporting 48%")
     unspoken.queue.finish("c")
     unspoken.wait_until_ended(task)
     assert controller.chip.isHidden()
     assert controller._notices.words == "3 files exported."
     assert controller._notices._offer.text() == "Show folder"
+
+
+def test_the_end_of_an_export_names_lines_with_problems(exporting: ExportBench, controller: ExportController) -> None:
+    project = exporting.project
+    take = project.chosen_take("b")
+    assert take is not None
+    problem = Problem(ProblemKind.WRONG_WORDS, 0.0, 0.5, confidence=0.8)
+    project.apply(SetTakeChecks({take.id: TakeCheck(Verdict.BAD, (problem,))}))
+    exporting.dialog.on_lines_changed()
+    task = exporting.export()
+    assert controller._notices.words.endswith("exported. 1 line with problems.")
+    assert "1 line with problems." in exporting.details(task).outcome.details.text()
 
 
 def test_a_notice_leads_to_the_failed_lines(failed: ExportBench, controller: ExportController) -> None:

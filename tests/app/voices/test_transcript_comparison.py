@@ -175,7 +175,7 @@ def test_another_selection_is_compared_again(
         ),
         ("unrecognized-voice", "", "The recogniser does not understand this voice. Type the words of the recording."),
         ("checker-died", TYPED, "The transcript was not compared (checker-died)."),
-        ("checker-died", "", "No words were recognized (checker-died). Type the words of the recording."),
+        ("checker-died", "", "No words were recognised (checker-died). Type the words of the recording."),
     ],
 )
 def test_without_a_result_one_sentence_says_why(
@@ -218,7 +218,7 @@ def test_closing_the_dialog_cancels(
     qtbot.waitUntil(lambda: comparison._future is not None, timeout=PATIENCE)
     assert comparison._future is not None
     futures.append(comparison._future)
-    assert comparison.words.text() == "Recognizing the words…"
+    assert comparison.words.text() == "Recognising the words…"
     dialog.reject()
     assert futures[0].cancelled()
 

@@ -48,7 +48,7 @@ def accessible_text(model: VoiceModel, row: int) -> str:
 def test_accessible_text_of_a_card(model: VoiceModel) -> None:
     assert accessible_text(model, 1) == "Anna, Chinese, 4.2 seconds, Quality: Good"
     model.set_preparation("Anna", Preparation(PreparationState.RUNNING, 0.42))
-    assert accessible_text(model, 1).endswith("Preparing, 42 %")
+    assert accessible_text(model, 1).endswith("Preparing, 42%")
     model.set_preparation("Anna", Preparation(PreparationState.READY, 1.0))
     assert accessible_text(model, 1).endswith("Ready")
     assert "Bundled voice" in model.index(0).data(Qt.ItemDataRole.ToolTipRole)
