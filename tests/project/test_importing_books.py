@@ -224,10 +224,10 @@ def test_directions_between_a_name_and_its_colon_are_not_spoken() -> None:
     text = "李明（生气）：行，你说了算。\n王芳(小声): 对不起嘛……（叹气）真的。\nMira (angrily): Gone?\nOld Tom [V.O.]: Gone.\nMira: No.\n注意（重要）：别动。"
     assert is_dialogue(text)
     assert [(block.character, block.text, block.is_spoken) for block in dialogue_blocks(text)] == [
-        ("李明", "(生气)", False),
+        ("李明", "（生气）", False),
         ("李明", "行，你说了算。", True),
-        ("王芳", "(小声)", False),
-        ("王芳", "(叹气)", False),
+        ("王芳", "（小声）", False),
+        ("王芳", "（叹气）", False),
         ("王芳", "对不起嘛……真的。", True),
         ("Mira", "(angrily)", False),
         ("Mira", "Gone?", True),
