@@ -11,7 +11,10 @@ from studio.project.importing.blocks import Section
 
 
 class ContentsTree(QTreeWidget):
-    """Sections by their levels. Front and back matter is unchecked at first."""
+    """Sections by their levels. Front and back matter is unchecked at first.
+
+    It is not below a section that is read, because a parent is unchecked together with all that is below it.
+    """
 
     changed = Signal()  # once after any number of check boxes changed together
 
@@ -30,18 +33,19 @@ class ContentsTree(QTreeWidget):
         return frozenset(start for start, item in self._items.items() if item.checkState(0) is Qt.CheckState.Unchecked)
 
     def show_sections(self, sections: Sequence[Section]) -> None:
-        parents: list[tuple[int, QTreeWidgetItem]] = []
+        parents: list[tuple[Section, QTreeWidgetItem]] = []
         for section in sections:
-            while parents and parents[-1][0] >= section.level:
+            while parents and parents[-1][0].level >= section.level:
                 parents.pop()
             item = QTreeWidgetItem([section.title])
             item.setToolTip(0, section.title)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsAutoTristate)
             item.setCheckState(0, Qt.CheckState.Unchecked if section.is_matter else Qt.CheckState.Checked)
-            if parents:
-                parents[-1][1].addChild(item)
+            alike = [parent for above, parent in parents if above.is_matter == section.is_matter]
+            if alike:
+                alike[-1].addChild(item)
             else:
                 self.addTopLevelItem(item)
-            parents.append((section.level, item))
+            parents.append((section, item))
             self._items[section.start] = item
         self.expandAll()

@@ -40,7 +40,7 @@ from studio.app.widgets.screen_fit import fit_to_screen
 from studio.app.widgets.waveform_painting import time_text
 from studio.errors import StudioError
 from studio.export.checks import expected_seconds
-from studio.project.importing.blocks import SCENE_LEVEL, ImportedScript, sections_of_blocks
+from studio.project.importing.blocks import SCENE_LEVEL, Book, ImportedScript, sections_of_blocks
 from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind, read_file
 from studio.project.importing.tables import choose_mapping
 from studio.project.lines import Heading, Line
@@ -63,7 +63,17 @@ def has_choices(file: ScriptFile, imported: ImportedScript) -> bool:
     """Return whether there is something to decide: columns, speakers, which parts of a book are spoken, or a guess."""
     if imported.notices or file.kind is ScriptKind.TABLE or file.name.lower().endswith(_ALWAYS_SHOWN):
         return True
+    if file.book is not None and (
+        len(_heading_levels(file.book)) > 1
+        or any(section.is_matter for section in sections_of_blocks(file.book.blocks))
+    ):
+        return True
     return any(line.character or not line.is_spoken for line in imported.lines)
+
+
+def _heading_levels(book: Book) -> list[int]:
+    """The levels of headings that can begin chapters."""
+    return sorted({block.level for block in book.blocks if 0 < block.level < SCENE_LEVEL})
 
 
 class ImportPage(QDialog):
@@ -146,8 +156,7 @@ class ImportPage(QDialog):
             return
         sections = sections_of_blocks(self._file.book.blocks)
         self.contents.show_sections(sections)
-        levels = sorted({block.level for block in self._file.book.blocks if 0 < block.level < SCENE_LEVEL})
-        for level in levels:
+        for level in _heading_levels(self._file.book):
             self.levels.addItem(
                 self.tr("Level 1") if level == 1 else self.tr("Levels 1 to {level}").format(level=level), level
             )

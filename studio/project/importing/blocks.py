@@ -62,7 +62,7 @@ class Book:
     @property
     def effective_chapter_level(self) -> int:
         """``chapter_level``, inferred if it is None."""
-        return self.chapter_level or _infer_chapter_level([block.level for block in self.blocks if block.level])
+        return self.chapter_level or _infer_chapter_level(self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,9 @@ _MATTER_TITLES = regex.compile(
     regex.IGNORECASE,
 )
 
+PART_TITLES = regex.compile(
+    r"(?:part|book|volume|teil|buch|band|partie|livre|parte|libro)\b|第.{1,4}[部卷编篇]|часть|том", regex.IGNORECASE
+)
 _COPYRIGHT = regex.compile(
     r"ISBN|all rights reserved|alle rechte vorbehalten|tous droits réservés|版[权權]所有", regex.IGNORECASE
 )
@@ -137,7 +140,7 @@ def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: i
     """
     blocks = tuple(blocks)
     if chapter_level is None:
-        chapter_level = _infer_chapter_level([block.level for block in blocks if block.level])
+        chapter_level = _infer_chapter_level(blocks)
     lines: list[Line] = []
     for block in blocks:
         if block.level or not block.is_spoken:
@@ -165,7 +168,13 @@ def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: i
     return lines
 
 
-def _infer_chapter_level(levels: Sequence[int]) -> int:
-    """Return the highest level that occurs more than once: a single heading above it is the title of the work."""
-    counts = Counter(levels)
-    return min((level for level, count in counts.items() if count > 1), default=min(counts, default=1))
+def _infer_chapter_level(blocks: Sequence[Block]) -> int:
+    """Return the highest level that occurs more than once: a single heading above it is the title of the work.
+
+    If it is that of parts, chapters have the next one.
+    """
+    counts = Counter(block.level for block in blocks if block.level)
+    level = min((level for level, count in counts.items() if count > 1), default=min(counts, default=1))
+    if not any(block.level == level and PART_TITLES.match(block.text) for block in blocks):
+        return level
+    return min((deeper for deeper in counts if level < deeper < SCENE_LEVEL), default=level)

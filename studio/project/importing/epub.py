@@ -22,7 +22,7 @@ import regex
 from studio.audio.m4b import is_cover
 from studio.errors import UnreadableScript
 from studio.messages import message
-from studio.project.importing.blocks import SCENE_LEVEL, Block, Book
+from studio.project.importing.blocks import PART_TITLES, SCENE_LEVEL, Block, Book
 from studio.project.importing.markup import Anchor, Contents, Page, Parser, hidden_classes
 from studio.project.importing.text_file import decode_declared
 from studio.project.splitting import unwrap
@@ -41,9 +41,6 @@ _DECLARED_ENCODING = regex.compile(
     rb"""<\?xml[^>]*?encoding\s*=\s*["']([\w.\-]+)|<meta[^>]*?charset\s*=\s*["']?([\w.\-]+)"""
 )
 _HEAD_BYTES = 2048
-_PART = regex.compile(
-    r"(?:part|book|volume|teil|buch|band|partie|livre|parte|libro)\b|第.{1,4}[部卷编篇]|часть|том", regex.IGNORECASE
-)
 _NOT_IN_TITLES = regex.compile(r"[^\p{L}\p{N}]+")
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
 _ROMAN_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii"
@@ -53,6 +50,7 @@ _MAX_TITLE_BLOCKS = 4
 _MATTER = frozenset(
     {"toc", "toc-brief", "landmarks", "page-list", "loi", "lot", "copyright-page", "colophon", "index", "bibliography"}
     | {"titlepage", "title-page", "halftitlepage", "cover", "imprint", "seriespage"}
+    | {"endnotes", "doc-endnotes", "rearnotes"}
 )
 
 
@@ -239,7 +237,7 @@ def _blocks_of(sections: Sequence[_Section]) -> tuple[list[Block], int | None]:
     entries = [entry for section in sections for begun in section.entries.values() for entry in begun]
     if not entries or not any(section.blocks for section in sections):
         return [block for section in sections for block in section.blocks], None
-    has_parts = any(entry.level == 1 and _PART.match(entry.title) for entry in entries) and any(
+    has_parts = any(entry.level == 1 and PART_TITLES.match(entry.title) for entry in entries) and any(
         entry.level > 1 for entry in entries
     )
     chapter_level = 2 if has_parts else 1

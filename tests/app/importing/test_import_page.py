@@ -192,6 +192,37 @@ def test_sections_and_the_level_of_chapters_are_chosen(bench: Bench, page_of: Ma
     page.accept()
 
 
+def test_matter_without_an_entry_in_the_contents_does_not_uncheck_the_section_before_it(
+    bench: Bench, page_of: MakePage, tmp_path: Path
+) -> None:
+    pages = {name: BOOK[name] for name in ("part.xhtml", "one.xhtml", "two.xhtml")} | {
+        "epilogue.xhtml": "<h2>Epilogue</h2><p>The ice broke.</p>",
+        "also.xhtml": "<h2>Also by Jane Writer</h2><p>The Quay</p>",
+        "notes.xhtml": "<section epub:type='endnotes'><h2>Notes</h2><aside epub:type='endnote'>1. Sleet.</aside></section>",
+    }
+    contents = toc(
+        entry("part.xhtml", "Part One", entry("one.xhtml", "Home"), entry("two.xhtml", "Away")),
+        entry("epilogue.xhtml", "Epilogue"),
+        entry("notes.xhtml", "Notes"),
+    )
+    (tmp_path / "harbour.epub").write_bytes(epub(pages, contents=contents))
+    page = page_of("harbour.epub")
+    states = {
+        item.text(0): item.checkState(0) is Qt.CheckState.Checked
+        for item in page.contents.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive)
+    }
+    assert states == {
+        "Part One": True,
+        "Home": True,
+        "Away": True,
+        "Epilogue": True,
+        "Also by Jane Writer": False,
+        "Notes": False,
+    }
+    assert made(bench, page).lines[-1].text == "The ice broke."
+    page.accept()
+
+
 def test_a_part_with_some_of_its_chapters_is_marked_unlike_one_without(
     bench: Bench, page_of: MakePage, tmp_path: Path, qapp: QApplication
 ) -> None:
@@ -299,6 +330,8 @@ def test_directions_are_marked_and_can_be_spoken(bench: Bench, page_of: MakePage
     [
         ("a.txt", "Plain text. Nothing to decide.", False),
         ("a.md", "# One\n\nPlain text.", False),
+        ("a.md", "# Part One\n\n## Home\n\nPlain text.", True),
+        ("a.md", "# Contents\n\n1\n\n# Home\n\nPlain text.", True),
         ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nHello.\n", False),
         ("b.srt", "1\n00:00:01,000 --> 00:00:02,000\nMARTHA: Hello.\n", True),
         ("a.csv", "text\nHello.\n", True),

@@ -55,6 +55,14 @@ def test_fragments_of_the_contents_begin_chapters_within_a_page() -> None:
     assert outline(content) == [(C, "Home"), (N, "Rain fell."), (C, "Away"), (N, "Snow fell.")]
 
 
+@pytest.mark.parametrize("part", ["Part I – Spring", "第一部 春"])
+def test_chapters_below_the_parts_of_a_document_are_chapters(part: str, tmp_path: Path) -> None:
+    path = tmp_path / "bees.md"
+    path.write_text(f"# Introduction\n\nBees.\n\n# {part}\n\n## The Hive\n\nHoney.\n\n### Wax\n\nCells.\n", "utf-8")
+    headings = [(line.heading, line.text) for line in read_file(path).script(ImportOptions()).lines if line.heading]
+    assert headings == [(C, "Introduction"), (C, part), (C, "The Hive"), (S, "Wax")]
+
+
 def test_parts_and_chapters_keep_their_levels() -> None:
     pages = {
         "p1.xhtml": "<h1>Part One</h1>",
