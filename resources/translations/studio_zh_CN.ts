@@ -2173,10 +2173,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请选择以下之一：{known}。</translation>
     </message>
     <message>
-        <source>Choose one of: {places}.</source>
-        <translation>请选择以下之一：{places}。</translation>
-    </message>
-    <message>
         <source>Choose one that is installed.</source>
         <translation>请选择已安装的模型。</translation>
     </message>
@@ -3563,6 +3559,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>A text file or the pronunciation dictionary cannot be read.</source>
         <translation>无法读取文本文件或读音词典。</translation>
+    </message>
+    <message>
+        <source> PyTorch {version} is built without support for NVIDIA GPUs. If there is one, `timbre doctor` names the right build.</source>
+        <translation>当前的 PyTorch {version} 不支持 NVIDIA GPU。如果本机装有 NVIDIA GPU，请运行 `timbre doctor` 查看应安装的版本。</translation>
     </message>
     <message>
         <source>Audiobook: M4B with chapters</source>
@@ -5453,6 +5453,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请选择其他语音识别模型：`timbre models list` 会列出各模型支持的语言。</translation>
     </message>
     <message>
+        <source>Choose one of: {places}.{build}</source>
+        <translation>请选择以下之一：{places}。{build}</translation>
+    </message>
+    <message>
         <source>Choose the default style, or use a model of this computer.</source>
         <translation>请选择默认风格，或改用本机的模型。</translation>
     </message>
@@ -7097,6 +7101,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Show folder</source>
         <translation>打开文件夹</translation>
     </message>
+    <message>
+        <source>Show levels…</source>
+        <translation>查看电平…</translation>
+    </message>
     <message numerus="yes">
         <source>%n line(s) could not be spoken.</source>
         <translation>
@@ -8302,6 +8310,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>File</source>
         <translation>文件</translation>
+    </message>
+    <message>
+        <source>Chapter</source>
+        <translation>章节</translation>
     </message>
     <message>
         <source>silence</source>

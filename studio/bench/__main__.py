@@ -16,6 +16,7 @@ from types import ModuleType
 from studio import paths
 from studio.bench.inputs import FULL, PARTS, QUICK, BenchSize
 from studio.bench.run import BenchRequest, run_bench
+from studio.engines.machine import device_named
 from studio.errors import StudioError, UnusableSetting
 from studio.pipeline.request import EngineOptions
 
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--prompt-seconds", type=float, metavar="S", help="length of the only clip")
     parser.add_argument("--speech-seconds", type=float, metavar="S", help="length of the streamed speech")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:1, or part of a GPU's name")
     parser.add_argument("--threads", type=int, help="number of CPU threads (default: chosen for this machine)")
     parser.add_argument(
         "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8, int4"
@@ -62,19 +63,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--flow-steps", type=int, help="number of solver steps (default 10; fast and draft take fewer)")
     chosen = parser.parse_args(arguments)
     try:
+        device, extent = device_named(chosen.device, num_threads=chosen.threads), _extent(chosen)
         folder = chosen.model or _random_folder(chosen.random, chosen.seed)
         with _empty_cache():
             report = run_bench(
                 BenchRequest(
                     folder=folder,
                     options=EngineOptions(
-                        device=chosen.device,
+                        device=device.torch_name,
                         num_threads=chosen.threads,
                         speech_lm_precision=chosen.speech_lm_precision,
                         flow_precision=chosen.flow_precision,
                         flow_steps=chosen.flow_steps,
                     ),
-                    extent=_extent(chosen),
+                    extent=extent,
                     progress=_print,
                 )
             )

@@ -13,6 +13,7 @@ import torch
 from studio.engines.gpu_support import fitting_build
 from studio.engines.stage import Device
 from studio.errors import UnusableSetting
+from studio.messages import Message, message
 from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import RECORDING, free_memory_bytes
 from studio.system.cores import num_cores
@@ -112,9 +113,20 @@ def device_named(name: str, *, num_threads: int | None = None) -> Device:
             )
     raise UnusableSetting(
         "No GPU that PyTorch can use matches “{wish}”.",
-        remedy="Choose one of: {places}.",
+        remedy="Choose one of: {places}.{build}",
         wish=name,
         places=["cpu", *(f"{gpu.torch_name} ({gpu.name})" for gpu in found)],
+        build=_without_gpus(),
+    )
+
+
+def _without_gpus() -> Message | str:
+    """Return what to add if no GPU can be used because of the installed torch."""
+    if torch.version.cuda is not None or torch.version.hip is not None:
+        return ""
+    return message(
+        " PyTorch {version} is built without support for NVIDIA GPUs. If there is one, `timbre doctor` names the right build.",
+        version=torch.__version__,
     )
 
 

@@ -18,6 +18,7 @@ from studio.bench.measurements import BenchReport, Decision, Measurement, descri
 from studio.bench.request_measures import RequestTiming
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
+from studio.errors import UnusableSetting
 from studio.model.options import SamplingOptions
 from studio.pipeline.pacing import ChunkSchedule
 from studio.pipeline.request import EngineOptions, Mode, SynthesisReport
@@ -293,6 +294,16 @@ def test_random_model_is_written_into_the_cache_and_named(
     assert measured == [tmp_path / "random-models" / "cosyvoice2-4"]
     assert (measured[0] / "cosyvoice2 4").exists()
     assert "model: tiny" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [("--device", "cuda:99"), ("--only", "nothing")])
+def test_no_random_model_is_written_for_what_cannot_be_measured(
+    options: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    assert main(["--random", "cosyvoice1", *options]) == UnusableSetting.exit_status
+    assert options[1] in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_random_models_outside_a_clone_are_an_error(

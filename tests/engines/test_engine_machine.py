@@ -45,7 +45,13 @@ def test_without_a_gpu_auto_selects_the_processor(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(machine, "gpus", lambda _threads=None: ())
     assert device_named("auto").kind is DeviceKind.CPU
     assert device_named("cpu", num_threads=3).num_threads == 3
-    with pytest.raises(UnusableSetting, match=r"No GPU that PyTorch can use matches “cuda”.*Choose one of: cpu"):
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    with pytest.raises(UnusableSetting, match=r"No GPU that PyTorch can use matches “cuda”.*Choose one of: cpu\.$"):
+        device_named("cuda")
+    monkeypatch.setattr(torch.version, "cuda", None)
+    with pytest.raises(
+        UnusableSetting, match=r"Choose one of: cpu\. PyTorch [\d.]+\S* is built without support for NVIDIA GPUs"
+    ):
         device_named("cuda")
 
 
