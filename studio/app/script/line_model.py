@@ -86,7 +86,7 @@ _EDITABLE = _READ_ONLY | Qt.ItemFlag.ItemIsEditable
 class LineModel(QAbstractTableModel):
     """Shows the editor's script. ``style_text`` returns the name of a style in the window's language."""
 
-    first_verdict_arrived = Signal()  # so that the table shows the column of verdicts
+    columns_changed = Signal()  # the script has its first verdict or character, or its last character is gone
 
     def __init__(
         self,
@@ -430,12 +430,14 @@ class LineModel(QAbstractTableModel):
             self._rows_changed(row, row)
 
     def _on_script_changed(self, before: Script, after: Script) -> None:
-        if not self._has_verdicts and before.takes is not after.takes and _has_verdicts(after):
-            self._has_verdicts = True
-            self.first_verdict_arrived.emit()
+        had_columns = (self._has_verdicts, self.has_characters)
+        if not self._has_verdicts and before.takes is not after.takes:
+            self._has_verdicts = _has_verdicts(after)
         if before.index_of is not after.index_of:
             self._change_order(before, after)
         self._script = after
+        if (self._has_verdicts, self.has_characters) != had_columns:
+            self.columns_changed.emit()
         if before is after or before.dictionary != after.dictionary:
             self._rows_changed(0, self.rowCount() - 1)
             return

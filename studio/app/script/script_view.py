@@ -475,7 +475,7 @@ class ScriptView(DraggingView):
         self.selectionModel().currentRowChanged.connect(lambda *_: self._emit_current())
         self.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
         self._lines.modelReset.connect(self._emit_current)
-        for changed in (lines.rowsInserted, lines.modelReset, lines.first_verdict_arrived):
+        for changed in (lines.rowsInserted, lines.modelReset, lines.columns_changed):
             changed.connect(self._fit_rows)  # lines may have the first slot, character or verdict
         for gone in (self._lines.rowsRemoved, self._lines.layoutChanged):
             gone.connect(lambda *_: QTimer.singleShot(0, self, self._restore_selection))

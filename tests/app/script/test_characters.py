@@ -39,8 +39,9 @@ def test_names_of_characters_are_shown_beside_their_lines(film: Bench) -> None:
     assert row_words(film, 3) == "4, Ada: Nobody came.. New"
     edits = {line.id: {"character": None} for line in film.lines}
     film.session.editor.push(EditLines(edits), "Edit")
-    film.window.resize(1281, 800)
-    film.until(lambda: view.text_delegate.layouts.columns.name_width == 0)
+    assert view.text_delegate.layouts.columns.name_width == 0
+    film.session.editor.push(EditLines({"two": {"character": "Old Captain"}}), "Edit")
+    assert view.text_delegate.layouts.columns.name_width > 0
 
 
 def test_the_table_shows_characters_and_times_of_a_film(film: Bench) -> None:
