@@ -68,6 +68,7 @@ class LevelsPanel(QWidget):
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of chapters begin alike
         self.table.verticalHeader().hide()
         self.choice = QWidget()
         in_row(QLabel(self.tr("Standard")), self.standard, self.choose_button, STRETCH, parent=self.choice, margins=0)
@@ -141,13 +142,15 @@ class LevelsPanel(QWidget):
         standard = STANDARDS[self.standard.currentData()]
         columns = [each for each in Criterion if each in standard.limits or each in _ALWAYS_SHOWN]
         self.table.setColumnCount(1 + len(columns))
-        self.table.setHorizontalHeaderLabels([self.tr("File"), *(self._title(each) for each in columns)])
+        has_one_file = len(self._files) == 1 and all(audio.chapter for audio in self._checked)
+        subject = self.tr("Chapter") if has_one_file and self._checked else self.tr("File")
+        self.table.setHorizontalHeaderLabels([subject, *(self._title(each) for each in columns)])
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.table.setRowCount(len(self._checked))
         for row, audio in enumerate(self._checked):
-            name = QTableWidgetItem(audio.name)
-            name.setToolTip(str(audio.path))
+            name = QTableWidgetItem(audio.chapter if has_one_file else audio.name)
+            name.setToolTip(join_phrases((audio.chapter, str(audio.path))) if audio.chapter else str(audio.path))
             self.table.setItem(row, 0, name)
             for column, criterion in enumerate(columns, 1):
                 self.table.setItem(row, column, self._cell(audio, criterion))

@@ -34,7 +34,7 @@ from studio.export.level_check import AUDIO_SUFFIXES
 from studio.export.standards import ACX
 from studio.health.log_file import note_shown
 
-_SIZE = (760, 440)
+_SIZE = (900, 480)
 _STEPS = 1000
 
 

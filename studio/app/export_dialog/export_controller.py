@@ -91,6 +91,8 @@ class ExportController(QObject):
                     words.append(self.tr("%n line(s) with problems.", "", task.num_to_review))
                 folder = task.order.folder
                 offer, call = self.tr("Show folder"), lambda: _open_folder(folder)
+                if task.order.settings.standard is not None:  # its verdicts are what the user waits for
+                    offer, call = self.tr("Show levels…"), self.open_details
                 self._notices.show_hint(join_sentences(words), offer=offer, call=call, is_about_script=True)
             case ExportState.UNDECIDED:
                 words = [

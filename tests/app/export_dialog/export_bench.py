@@ -40,6 +40,12 @@ def speak(project: Project, line_id: str) -> None:
     project.apply(AddTake(record(project, project.line(line_id)), is_chosen=True))
 
 
+def choose(dialog: ExportDialog, setting: object, value: object) -> None:
+    editor = dialog.form.editor(setting)  # type: ignore[arg-type]
+    editor.set_value(value)
+    editor.changed.emit()
+
+
 class FakeQueue(QObject):
     """A synthesis queue whose jobs end when the test says so."""
 

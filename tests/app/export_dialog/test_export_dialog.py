@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 from event_loop_monitor import MAX_STALL_SECONDS, EventLoopMonitor
-from export_bench import RATE, ExportBench, speak
+from export_bench import RATE, ExportBench, choose, speak
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -39,12 +39,6 @@ def dialog(exporting: ExportBench) -> ExportDialog:
 def names(dialog: ExportDialog) -> list[str]:
     model = dialog.preview.list.model()
     return [model.index(row, 0).data() for row in range(model.rowCount())]
-
-
-def choose(dialog: ExportDialog, setting: object, value: object) -> None:
-    editor = dialog.form.editor(setting)  # type: ignore[arg-type]
-    editor.set_value(value)
-    editor.changed.emit()
 
 
 def test_the_names_change_with_the_options(qtbot: QtBot, dialog: ExportDialog) -> None:
@@ -205,6 +199,9 @@ def test_the_chapters_of_a_book_are_shown_and_checked(exporting: ExportBench, pr
     assert result.levels is not None
     exporting.qtbot.waitUntil(lambda: not result.levels.is_busy, timeout=20_000)
     assert result.levels.table.rowCount() == 2
+    names = [result.levels.table.item(row, 0).text() for row in range(2)]
+    assert result.levels.table.horizontalHeaderItem(0).text() == ("File" if files == "chapters" else "Chapter")
+    assert files == "chapters" or names == ["The first line.", "The second line."]
     verdicts = [result.levels.table.item(row, 1).text() for row in range(2)]
     assert all(verdict.startswith(("✓", "✗")) for verdict in verdicts)
 

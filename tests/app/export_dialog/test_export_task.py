@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from export_bench import ExportBench, speak
+from export_bench import ExportBench, choose, speak
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -334,6 +334,19 @@ def test_the_end_of_an_export_names_lines_with_problems(exporting: ExportBench, 
     task = exporting.export()
     assert controller._notices.words.endswith("exported. 1 line with problems.")
     assert "1 line with problems." in exporting.details(task).outcome.details.text()
+
+
+def test_the_notice_of_a_mastered_export_leads_to_its_levels(
+    exporting: ExportBench, controller: ExportController
+) -> None:
+    choose(exporting.dialog, declared.EXPORT_FILES, "joined")
+    choose(exporting.dialog, declared.EXPORT_STANDARD, "acx")
+    task = exporting.export()
+    assert controller._notices._offer.text() == "Show levels…"
+    controller._notices._offer.click()
+    assert controller.details is not None
+    assert controller.details.task is task
+    assert controller.details.outcome.levels is not None
 
 
 def test_a_notice_leads_to_the_failed_lines(failed: ExportBench, controller: ExportController) -> None:
