@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from studio.engines.stage import Device, Stage
@@ -80,6 +80,16 @@ class StageView:
     def current(self) -> CandidateView:
         """The loaded candidate, or the chosen one if none is loaded."""
         return next((candidate for candidate in self.candidates if candidate.name == self.in_use), self.choice)
+
+    def loaded(self, name: str, comparison: Verification | None) -> StageView:
+        """Return the stage while the candidate ``name`` is loaded. It may have been compared when it was loaded."""
+        candidates = tuple(
+            replace(candidate, verification=candidate.verification or comparison)
+            if candidate.name == name
+            else candidate
+            for candidate in self.candidates
+        )
+        return replace(self, in_use=name, candidates=candidates)
 
     @property
     def switches_at_next_line(self) -> bool:

@@ -172,6 +172,11 @@ def load_synthesizer(
             "vocoder": f"torch-{opened_vocoder.precision.value}",
             **overrides.names,
         },
+        comparisons={
+            stage: opened.verification
+            for stage, opened in (("speech_lm", opened_lm), ("flow", opened_flow), ("vocoder", opened_vocoder))
+            if opened.verification is not None
+        },
         is_provisional=stages.is_provisional,
         makes_noise=(folder / _RANDOM_WEIGHTS_MARKER).is_file(),
         notes=_notes([reason, opened_flow.reason, opened_vocoder.reason], options, stages.flow),

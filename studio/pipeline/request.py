@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from studio.model.measurements import Verification
 from studio.model.options import Quality, SamplingOptions
 
 _MEL_BINS = 80
@@ -304,6 +305,8 @@ class EngineDescription:
     weights_key: str = ""  # depends on the weights but not on their path; empty if unknown
     # Name of each stage's engine, as in ``timbre engines``, by key of ``stages``.
     engines: Mapping[str, str] = field(default_factory=dict)
+    # How close engines are to float32 that were compared when the model was loaded, by key of ``stages``.
+    comparisons: Mapping[str, Verification] = field(default_factory=dict)
     # Number of lines up to which concurrent synthesis is faster, for batch export.
     max_concurrent_lines: int = 1
     voice_memory_bytes: int = 0  # limit of the prompt states in memory; 0 if unknown

@@ -63,12 +63,13 @@ _VOCODER_FRAMES = 100
 
 @dataclass(frozen=True, slots=True)
 class Opened(Generic[_Network_co]):
-    """An opened stage. ``reason`` is empty if there was no choice."""
+    """An opened stage. ``reason`` is empty if there was no choice, ``verification`` None without a comparison."""
 
     network: _Network_co
     precision: Precision
     reason: str = ""
     is_provisional: bool = False  # a comparison might find a faster precision
+    verification: Verification | None = None
 
 
 class StageOpener:
@@ -109,7 +110,8 @@ class StageOpener:
         is_provisional = False
         for precision in DeviceKind(torch.device(self._options.device).type).traits.reduced_precisions:
             facts = self._facts("speech-lm", self._checkpoint.speech_lm_path(self._options.variant), precision)
-            report = _report_of(self._records.read(facts))
+            record = self._records.read(facts)
+            report = _report_of(record)
             must_wait = report is None and not (self._may_compare and self._has_time())
             if must_wait and (self._is_small or self._may_compare):
                 is_provisional = not self._may_compare
@@ -123,10 +125,12 @@ class StageOpener:
             if must_wait:
                 remarks.append(f"{precision.value}; {_NOT_COMPARED}")
                 return Opened(speech_lm, precision, f"language model in {'; '.join(remarks)}", is_provisional=True)
-            report = report or self._compare_speech_lm(speech_lm, precision, facts)
+            if record is None or report is None:
+                report, record = self._compare_speech_lm(speech_lm, precision, facts)
             if report.is_good_enough(precision):
                 remarks.append(f"{precision.value}: {_describe(report)}")
-                return Opened(speech_lm, precision, f"language model in {'; '.join(remarks)}")
+                reason = f"language model in {'; '.join(remarks)}"
+                return Opened(speech_lm, precision, reason, verification=record.verification)
             remarks.append(f"{precision.value} refused: {_describe(report)}")
         reason = f"language model in {'; '.join(['float32', *remarks])}"
         return Opened(self._load_speech_lm(Precision.FLOAT32), Precision.FLOAT32, reason, is_provisional)
@@ -177,7 +181,7 @@ class StageOpener:
 
     def _compare_speech_lm(
         self, speech_lm: CachedSpeechLM[Any], precision: Precision, facts: Mapping[str, str]
-    ) -> QualityReport:
+    ) -> tuple[QualityReport, Record]:
         self._begin_comparison("language model", precision)
         weights = self._checkpoint.speech_lm_path(self._options.variant)
         network = open_network(weights, self._checkpoint.speech_lm)
@@ -192,8 +196,7 @@ class StageOpener:
             divergence_nats=_finite(report.divergence_nats),
             worst_divergence_nats=_finite(report.worst_divergence_nats),
         )
-        self._records.add(facts, verification)
-        return report
+        return report, self._records.add(facts, verification)
 
     @cached_property
     def _weights_key(self) -> str:
@@ -273,7 +276,8 @@ class StageOpener:
         for precision in {exact, *missing} - {chosen} if missing else ():
             discard(precision)
         network = loaded[chosen] if chosen in loaded else load(chosen)
-        return Opened(network, chosen, _reason(stage, chosen, found))
+        verification = found[chosen].verification if chosen in found else None
+        return Opened(network, chosen, _reason(stage, chosen, found), verification=verification)
 
     def _begin_comparison(self, stage: str, precision: Precision) -> None:
         self._control.raise_if_cancelled()

@@ -137,6 +137,7 @@ class Synthesizer:
             before,
             stages={**before.stages, **words},
             engines={**before.engines, **names},
+            comparisons={stage: found for stage, found in before.comparisons.items() if stage not in names},
             max_concurrent_lines=self.stages.speech_lm.max_concurrent_lines,
             is_provisional=False,
         )

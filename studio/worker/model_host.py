@@ -328,8 +328,13 @@ class ModelHost:
         self._on_status(self._with_use(overview))
 
     def _with_use(self, overview: EngineStatus) -> EngineStatus:
-        in_use = self._description.engines if self._synthesizer is not None else {}
-        stages = tuple(replace(view, in_use=in_use.get(STAGE_KEYS.get(view.stage, ""), "")) for view in overview.stages)
+        stages = overview.stages
+        if self._synthesizer is not None:
+            stages = tuple(
+                view.loaded(self._description.engines.get(key, ""), self._description.comparisons.get(key))
+                for view in stages
+                for key in (STAGE_KEYS.get(view.stage, ""),)
+            )
         notes = (*overview.notes, _BUSY_NOTE) if self._waits_for_machine else overview.notes
         return replace(
             overview,

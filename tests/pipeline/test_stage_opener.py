@@ -62,13 +62,16 @@ def test_precisions_are_compared_on_sentences_after_bundled_clips(
     compared: list[Sequence[SpeechTokenRequest]],
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
-    reason = open_speech_lm(checkpoint).reason
+    opened = open_speech_lm(checkpoint)
+    reason, verification = opened.reason, opened.verification
     (requests,) = compared
     tokenizer = checkpoint.load_text_tokenizer()
     texts = [tokenizer.decode(request.text_tokens) for request in requests]
     assert any("train" in text for text in texts)
     assert any("公园" in text for text in texts)
     assert all(len(request.prompt_speech_tokens) > 50 for request in requests)
+    assert verification is not None
+    assert verification.agreement == 0.98
     assert "worst step 2.0e-03" in reason
     assert "same most likely token in 98% of 128 steps" in reason
 
@@ -79,7 +82,8 @@ def test_a_stored_report_is_used_unless_its_format_differs(
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
     first = open_speech_lm(checkpoint)
-    assert open_speech_lm(checkpoint).reason == first.reason
+    again = open_speech_lm(checkpoint)
+    assert (again.reason, again.verification) == (first.reason, first.verification)
     assert len(compared) == 1
     (kept,) = (tmp_path / "engines" / "measured").glob("*.json")
     verdict = json.loads(kept.read_text("utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 import engine_statuses
@@ -15,8 +16,9 @@ from thread_worker import ThreadWorker
 from studio.app.engines.engines_page import EnginesPage
 from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.widgets.progress_chip import ProgressChip
-from studio.engines.overview import EngineAction, EngineStatus
+from studio.engines.overview import EngineAction, EngineStatus, StageView, Status
 from studio.engines.stage import Stage
+from studio.model.measurements import Verification
 
 
 @pytest.fixture
@@ -57,6 +59,22 @@ def test_each_stage_shows_engine_speed_error_size_and_age(page: EnginesPage) -> 
     assert "ONNX Runtime · float32 from the next line on" in flow
     assert "not measured" in texts(page.cards[Stage.VOCODER])
     assert page._disk.text() == "450 MiB on disk, limit 20 GiB"
+
+
+def test_an_engine_that_was_compared_on_loading_shows_its_difference(page: EnginesPage) -> None:
+    status = engine_statuses.cpu_status()
+    plain, int8, _ = status.stages[0].candidates
+    untested = replace(int8, status=Status.UNTRIED, verification=None, timing=None)
+    stage = StageView(Stage.SPEECH_LM, plain.name, (plain, untested))
+
+    def shown(comparison: Verification | None) -> str:
+        page.show_overview(replace(status, stages=(stage.loaded(int8.name, comparison), *status.stages[1:])))
+        return texts(page.cards[Stage.SPEECH_LM])
+
+    assert "not measured · used before a comparison with float32" in shown(None)
+    words = shown(Verification(True, 0.0075, 0.0, 128, agreement=1.0))
+    assert "not measured · differs by 0.75%, 100% of tokens equal" in words
+    assert "before a comparison" not in words
 
 
 def test_each_unused_engine_has_a_reason(page: EnginesPage) -> None:
