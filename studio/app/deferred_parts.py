@@ -102,8 +102,9 @@ class DeferredParts(QObject):
         self.language_notices.model_chosen.connect(window.use_model)
         self.language_notices.download_offered.connect(self.models.first_run.put_off_advice)
         actions["file.last_export"].triggered.connect(self.exports.open_details)
-        session.parts.exports.changed.connect(lambda: actions["file.last_export"].setEnabled(True))
-        actions["file.last_export"].setEnabled(session.parts.exports.current is not None)
+        self._exports, self._last_export = session.parts.exports, actions["file.last_export"]
+        self._exports.changed.connect(self._enable_last_export)
+        self._enable_last_export()
         actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)
@@ -155,6 +156,9 @@ class DeferredParts(QObject):
         window.documents.cast_wanted.connect(self.casting.offer)
         self.recordings.failed.connect(notices.show_error)
         self.pronunciation.failed.connect(notices.show_error)
+
+    def _enable_last_export(self) -> None:
+        self._last_export.setEnabled(self._exports.current is not None)
 
     def _show_serving(self) -> None:
         self._status.show_serving(self._serving.url)

@@ -22,6 +22,7 @@ from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
+from studio.model.measurements import INCLUDED_FILE
 from studio.model.weight_files import parts_of, weight_file
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.sense_voice_files import FILES, LAYOUT, TOKENS_FILE, find_network
@@ -35,7 +36,7 @@ _REQUIRED_TEXT = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.j
 _ALLOWED = (
     "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "llm*.safetensors", "flow*.safetensors", "hift*.safetensors",
     "campplus.onnx", MODEL_RECOGNIZER_FILE, "speech_tokenizer_v?.onnx",
-    "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
+    "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", INCLUDED_FILE, "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
 )  # fmt: skip
 

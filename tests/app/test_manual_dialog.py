@@ -22,7 +22,7 @@ KEYS = (
     {key.replace("Return", "Enter") for spec in SPECS for key in spec.keys}
     | {f"Ctrl+{number}" for number in range(1, 10)}
     | {str(digit) for digit in range(10)}
-    | {"Enter", "Shift+F8"}  # the latter and digits in the list of quotations
+    | {"Enter", "Shift+F8", "N"}  # Shift+F8 and digits in the list of quotations, N in the picture of consistency
 )
 
 

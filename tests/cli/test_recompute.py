@@ -129,10 +129,12 @@ def test_exported_and_edited_lines_are_compared_before_they_are_joined(timbre: T
 def test_takes_of_all_bundled_voices_are_identical_and_on_another_processor_the_reason_is_given(tmp_path: Path) -> None:
     places = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CACHE", "LOGS")}
 
-    def timbre(*words: str | Path, **environment: str) -> str:
+    def timbre(*words: str | Path, is_checked: bool = True, **environment: str) -> str:
         command = [sys.executable, "-m", "studio.cli.main", *map(str, words)]
         environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), **places, **environment}
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path).stdout
+        ran = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, cwd=tmp_path)
+        assert ran.returncode == 0 or not is_checked, ran.stderr
+        return ran.stdout
 
     voices = [voice.name for voice in open_voice_library().voices() if voice.is_built_in]
     assert len(voices) >= 5
@@ -143,6 +145,8 @@ def test_takes_of_all_bundled_voices_are_identical_and_on_another_processor_the_
     for found in json.loads(timbre(*again))["files"]:
         assert [line["state"] for line in found["recomputed"]["lines"]] == ["identical"]
         assert found["recomputed"]["contains_take"] is True
-    for found in json.loads(timbre(*again, **OLDER_PROCESSOR))["files"]:
+    for found in json.loads(timbre(*again, is_checked=False, **OLDER_PROCESSOR))["files"]:
         (line,) = found["recomputed"]["lines"]
-        assert line["state"] in ("identical", "same-tokens")
+        # Other arithmetic may also choose another token, after which the rest of the line is different.
+        assert line["state"] in ("identical", "same-tokens", "different")
+        assert line["state"] == "identical" or line["reason"]

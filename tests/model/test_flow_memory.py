@@ -186,8 +186,8 @@ def test_caches_grow_by_blocks_without_copying() -> None:
         assert [block.tensors["keys"].data_ptr() for block in cache.blocks][: len(places)] == places
         places = [block.tensors["keys"].data_ptr() for block in cache.blocks]
         sizes = [block.capacity for block in cache.blocks]
-    assert sizes == [200, 200, 400, 800, 800, 800]
-    assert [block.start for block in cache.blocks] == [0, 200, 400, 800, 1600, 2400]
+    assert sizes == [200, 200, *[400] * 7]
+    assert [block.start for block in cache.blocks] == [0, 200, *range(400, 3200, 400)]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from studio.app.script.edits import set_field
+from studio.app.script.edits import set_character
 from studio.project.casting import LibraryNames
 from studio.project.full_cast import Dialogue, assignment_change
 from studio.project.importing.blocks import Block, lines_of_blocks
@@ -93,7 +93,7 @@ def test_a_quotation_goes_back_to_the_narrator_with_the_voice() -> None:
 def test_a_character_that_is_written_in_the_script_is_certain() -> None:
     once = assigned(script(*NOVEL))
     line = once.lines[7]
-    change = set_field(once, [line.id], "character", "Ned")
+    change = set_character(once, [line.id], "Ned")
     assert change is not None
     found = assigned(change.apply(once)[0])
     assert (found.lines[7].character, found.lines[7].is_speaker_sure) == ("Ned", True)

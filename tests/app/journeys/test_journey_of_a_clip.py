@@ -8,6 +8,8 @@ import soundfile
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
+from studio.provenance.mark import Marker
+
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 
 
@@ -18,5 +20,6 @@ def test_a_dropped_clip_is_spoken_in_styles_and_exported(traveller: Traveller) -
     assert len(found["problems"]) == 2
     assert all("cut-end" not in kinds and "missing-words" not in kinds for kinds in found["problems"])
     (file,) = (traveller.folder / "Timbre").rglob("*.wav")
-    exported, _ = soundfile.read(file, dtype="float32")
-    np.testing.assert_allclose(exported, np.load(traveller.folder / "take.npy"), atol=1.1 / 32_768)
+    exported, rate = soundfile.read(file, dtype="float32")
+    marked = Marker(rate)(np.load(traveller.folder / "take.npy"))
+    np.testing.assert_allclose(exported, marked, atol=1.1 / 32_768)

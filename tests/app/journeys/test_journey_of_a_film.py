@@ -8,6 +8,8 @@ import soundfile
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
+from studio.provenance.mark import Marker
+
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 MAX_OVERRUN_SECONDS = 0.1
 
@@ -33,5 +35,5 @@ def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(t
     starts = [round(start * rate) for start, _, _ in cues()]
     expected = np.zeros(max(len(exported), starts[-1] + len(takes[-1])), np.float32)
     for start, take in zip(starts, takes, strict=True):
-        expected[start : start + len(take)] += take
+        expected[start : start + len(take)] += Marker(rate)(take)
     np.testing.assert_allclose(exported, expected, atol=1.1 / 32_768)
