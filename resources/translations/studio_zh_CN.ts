@@ -3621,8 +3621,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请在 PDF 阅读器中打开，并打印为不加密的文件。</translation>
     </message>
     <message>
+        <source>Placeholders are spoken as they are: {names}.</source>
+        <translation>占位符会照原样朗读：{names}。</translation>
+    </message>
+    <message>
         <source>Podcast: one MP3, -16 LUFS</source>
         <translation>播客：单个 MP3，-16 LUFS</translation>
+    </message>
+    <message>
+        <source>Row {number} of the sheet “{sheet}” of {name}: {reason}</source>
+        <translation>{name} 的工作表“{sheet}”第 {number} 行：{reason}</translation>
+    </message>
+    <message>
+        <source>Rows without a file, because they have only stage directions: {names}.</source>
+        <translation>以下各行只有舞台提示，不生成音频文件：{names}。</translation>
     </message>
     <message>
         <source>The token in {path} is shorter than {number} characters.</source>
@@ -5645,10 +5657,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请拆分成多行，或使用 `timbre export`。</translation>
     </message>
     <message>
-        <source>Stage directions are not spoken: {names} and {count} more.</source>
-        <translation>舞台提示不生成语音：{names}，另有 {count} 条。</translation>
-    </message>
-    <message>
         <source>Stage directions are not spoken: {names}.</source>
         <translation>舞台提示不生成语音：{names}。</translation>
     </message>
@@ -6559,6 +6567,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{model}; on {gpu}, beside a prompt of {prompt} s, lines of up to about {reduced:.0f} s fit in 16 bits, {exact:.0f} s in float32</source>
         <translation>{model}；在 {gpu} 上，参考音频为 {prompt} 秒时，单条台词最长约 {reduced:.0f} 秒（16 位）或 {exact:.0f} 秒（float32）</translation>
+    </message>
+    <message>
+        <source>{names} and {count} more</source>
+        <translation>{names}，另有 {count} 项</translation>
     </message>
     <message>
         <source>{name} is a bundled voice and cannot be removed.</source>

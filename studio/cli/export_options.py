@@ -126,7 +126,7 @@ def add_reading_options(group: argparse._ActionsContainer, *, split_default: str
         type=_column,
         metavar="FIELD=NAME",
         help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out; "
-        "sheet=NAME chooses a sheet of a workbook, and may be repeated (default: the one with most rows)",
+        "sheet=NAME chooses a sheet of a workbook, and may be repeated (default: those with lines)",
     )
     group.add_argument(
         "--encoding",

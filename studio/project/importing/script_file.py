@@ -19,6 +19,7 @@ from studio.project.importing.tables import (
     ColumnMapping,
     Table,
     choose_mapping,
+    choose_sheets,
     join_tables,
     lines_of_table,
     read_csv,
@@ -56,7 +57,7 @@ class ImportOptions:
         speaks_notes: Whether stage directions, footnotes, and sounds, songs and signs of subtitles are spoken.
         left_out: The starts of the sections of a document that are left out.
         chapter_level: The headings of a document up to this level begin chapters; None to infer it.
-        sheets: The names of the tables in the file, empty for the longest.
+        sheets: The names of the tables in the file, empty for those with the lines of the script.
         mapping: The columns of the table, or None to recognise them.
         has_names: Whether the first row of the table contains titles, or None to recognise it.
     """
@@ -104,13 +105,15 @@ class ScriptFile:
     def sheets(self, options: ImportOptions) -> tuple[str, ...]:
         """Return the names of the tables to import, in the order of the file; empty if there is none."""
         chosen = tuple(name for name in self.tables if name in options.sheets)
-        longest = max(self.tables, key=lambda name: len(self.tables[name].rows), default=None)
-        return chosen or (() if longest is None else (longest,))
+        return chosen or choose_sheets(self.tables)
 
     def table(self, options: ImportOptions) -> Table | None:
         """Return the rows to import, of all chosen sheets, or None for a file without tables."""
         sheets = self.sheets(options)
-        return join_tables({name: self.tables[name].named(options.has_names) for name in sheets}) if sheets else None
+        named = {name: self.tables[name].named(options.has_names) for name in sheets}
+        if len(self.tables) == 1:
+            return next(iter(named.values()))
+        return join_tables(named) if named else None
 
     def script(self, options: ImportOptions) -> ImportedScript:
         """Return the lines and metadata of the file. Raise ``UnreadableScript``, including for a file without text.

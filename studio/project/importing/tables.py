@@ -37,9 +37,12 @@ _DECLARED_DELIMITER = regex.compile(r"sep=(.)\r?\n", regex.IGNORECASE)  # of Exc
 _MAX_TITLE_ROW = 10
 _EXCEL_ROWS = 1_048_576
 _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORECASE)
+_KINDS_OF_SCRIPTS = {Field.ID, Field.CHARACTER, Field.FILE_NAME}
 _HEADINGS = {Field.CHAPTER: Heading.CHAPTER, Field.SCENE: Heading.SCENE}
 _SHEET = "Sheet"  # title of the column with the name of the sheet
 _MAX_NAMED = 5
+# Variables of games, such as {PLAYER_NAME}, ${gold}, [PLAYER] and %COLOR%; no tags, such as [breath] and [HH].
+_PLACEHOLDER = regex.compile(r"\$?\{[\p{L}_][\w.: ]*\}|\[[A-Z][A-Z_]{3,}\]|%[A-Z][A-Z_]+%")
 # Names of styles in tables, besides those of the presets.
 _OTHER_STYLE_NAMES = {
     "emotion.happy": "happily happiness joy joyful cheerful 高兴 快乐 愉快 喜悦",
@@ -63,6 +66,7 @@ class Table:
     numbers: tuple[int, ...]
     has_names: bool
     title_number: int = 1  # the number of the row of titles
+    sheets: tuple[str, ...] = ()  # the sheet of each row, for a file of several
 
     def named(self, has_names: bool | None) -> Table:
         """Return the table with its first row as titles, or its titles as first row. None changes nothing."""
@@ -239,12 +243,13 @@ def _too_large(name: str) -> UnreadableScript:
 
 
 def join_tables(tables: Mapping[str, Table]) -> Table:
-    """Return the rows of all sheets in one table, with a column of the names of the sheets.
+    """Return the rows of all sheets in one table, with a column of the names of the sheets if there are several.
 
     Columns with the same title or the same meaning become one.
     """
+    sheets = tuple(sheet for sheet, table in tables.items() for _ in table.rows)
     if len(tables) == 1:
-        return next(iter(tables.values()))
+        return replace(next(iter(tables.values())), sheets=sheets)
     titles: list[str] = []
     title_of: dict[Field, str] = {}
     cells: list[dict[str, str]] = []
@@ -258,7 +263,31 @@ def join_tables(tables: Mapping[str, Table]) -> Table:
     columns = tuple(dict.fromkeys((*titles, _SHEET)))
     rows = tuple(tuple(row.get(name, "") for name in columns) for row in cells)
     numbers = tuple(number for table in tables.values() for number in table.numbers)
-    return Table(columns, rows, numbers, has_names=True)
+    return Table(columns, rows, numbers, has_names=True, sheets=sheets)
+
+
+def choose_sheets(tables: Mapping[str, Table]) -> tuple[str, ...]:
+    """Return the names of the sheets with the lines of a script: the longest, and others with columns like it.
+
+    A sheet with the same IDs as another contains the same lines, for example in another language.
+    """
+    mappings = {name: choose_mapping(table) for name, table in tables.items()}
+    scripts = [name for name, table in tables.items() if table.has_names and Field.TEXT in guess_mapping(table.columns)]
+    longest = max(scripts or tables, key=lambda name: len(tables[name].rows), default=None)
+    if longest is None:
+        return ()
+    required = _KINDS_OF_SCRIPTS & mappings[longest].keys()
+    chosen, known = {longest}, _ids(tables[longest], mappings[longest])
+    for name in scripts:
+        ids = _ids(tables[name], mappings[name])
+        if required <= mappings[name].keys() and not known & ids:
+            chosen.add(name)
+            known |= ids
+    return tuple(name for name in tables if name in chosen)
+
+
+def _ids(table: Table, mapping: ColumnMapping) -> set[str]:
+    return set() if Field.ID not in mapping else set(filter(None, table.column(mapping[Field.ID])))
 
 
 def choose_mapping(table: Table) -> dict[Field, int]:
@@ -304,8 +333,10 @@ def lines_of_table(
         )
     lines: list[Line] = []
     directions: dict[str, None] = {}
+    placeholders: dict[str, None] = {}
+    silent: list[str] = []  # IDs or numbers of rows
     above: dict[Field, str] = {}
-    for number, row in zip(table.numbers, table.rows, strict=True):
+    for at, (number, row) in enumerate(zip(table.numbers, table.rows, strict=True)):
         cells = {field: row[at] for field, at in mapping.items()}
         if not cells.get(Field.TEXT):
             continue
@@ -314,9 +345,12 @@ def lines_of_table(
             line = _line(cells, dict(zip(table.columns, row, strict=True)) if table.has_names else {})
         except (StudioError, ValueError) as error:
             raise UnreadableScript(
-                "Row {number} of {name}: {reason}",
+                "Row {number} of the sheet “{sheet}” of {name}: {reason}"
+                if table.sheets
+                else "Row {number} of {name}: {reason}",
                 remedy="Correct that row and import again.",
                 number=number,
+                sheet=table.sheets[at] if table.sheets else "",
                 name=name,
                 reason=error,
             ) from error
@@ -324,9 +358,25 @@ def lines_of_table(
             text, found = without_directions(cells[Field.TEXT])
             directions |= dict.fromkeys(found)
             line = _with_directions(line, text, found)
+            if not line.is_spoken:
+                silent.append(cells.get(Field.ID) or line.file_name or str(number))
+        placeholders |= dict.fromkeys(_PLACEHOLDER.findall(line.text))
         lines.append(line)
+    notices: list[Message] = []
+    if directions:
+        quoted = [f"“{words}”" for words in directions]
+        notices.append(message("Stage directions are not spoken: {names}.", names=_first(quoted)))
+    if silent:
+        notices.append(
+            message("Rows without a file, because they have only stage directions: {names}.", names=_first(silent))
+        )
+    if placeholders:
+        notices.append(message("Placeholders are spoken as they are: {names}.", names=_first(list(placeholders))))
+    unused = [title for at, title in enumerate(table.columns) if at not in mapping.values() and title != _SHEET]
+    if unused and table.has_names:
+        notices.append(message("Columns kept but not used: {names}.", names=unused))
     columns = table.columns if table.has_names else ()
-    return ImportedScript(tuple(lines), columns=columns, notices=_notices(table, mapping, tuple(directions)))
+    return ImportedScript(tuple(lines), columns=columns, notices=tuple(notices))
 
 
 def _headings(cells: Mapping[Field, str], above: dict[Field, str], columns: Mapping[Field, str]) -> Iterator[Line]:
@@ -354,34 +404,29 @@ def _with_directions(line: Line, text: str, directions: Sequence[str]) -> Line:
     return replace(line, text=text, note=note, style=next(known, line.style) if line.style.is_plain else line.style)
 
 
-def _notices(table: Table, mapping: ColumnMapping, directions: Sequence[str]) -> tuple[Message, ...]:
-    notices: list[Message] = []
-    if directions:
-        names = [f"“{words}”" for words in directions[:_MAX_NAMED]]
-        num_more = len(directions) - len(names)
-        if num_more:
-            notices.append(
-                message("Stage directions are not spoken: {names} and {count} more.", names=names, count=num_more)
-            )
-        else:
-            notices.append(message("Stage directions are not spoken: {names}.", names=names))
-    unused = [title for at, title in enumerate(table.columns) if at not in mapping.values() and title != _SHEET]
-    if unused and table.has_names:
-        notices.append(message("Columns kept but not used: {names}.", names=unused))
-    return tuple(notices)
+def _first(names: Sequence[str]) -> Sequence[str] | Message:
+    """Return names for a notice, or the first ones and how many more there are."""
+    num_more = len(names) - _MAX_NAMED
+    if num_more <= 0:
+        return names
+    return message("{names} and {count} more", names=names[:_MAX_NAMED], count=num_more)
 
 
 def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:
+    note = cells.get(Field.NOTE, "")
+    style = style_named(cells.get(Field.STYLE, ""))
+    if style.is_plain and (named := style_named(note)).preset:
+        style = named
     return Line(
         id=new_id(),
         text=unwrap(cells[Field.TEXT]),
         voice=cells.get(Field.VOICE) or None,
         character=cells.get(Field.CHARACTER) or None,
-        style=style_named(cells.get(Field.STYLE, "")),
+        style=style,
         speed=_number(cells.get(Field.SPEED), 1.0),
         pause_after_seconds=_number(cells.get(Field.PAUSE), DEFAULT_PAUSE_SECONDS),
         file_name=_file_name(cells.get(Field.FILE_NAME, "")),
-        note=cells.get(Field.NOTE, ""),
+        note=note,
         language=tag_named(cells.get(Field.LANGUAGE, "")) or "",
         columns=columns,
         origin=LineOrigin(key=cells[Field.ID]) if cells.get(Field.ID) else None,

@@ -255,6 +255,70 @@ def test_a_row_with_a_direction_alone_is_not_spoken() -> None:
     ]
 
 
+def test_rows_without_words_are_named_because_they_get_no_file() -> None:
+    table = read_csv("ID,Text\nd1,(coughs)\nd2,Hello.\n,(sighs)\n", "a.csv")
+    notices = lines_of_table(table, choose_mapping(table), "a.csv").notices
+    assert str(notices[1]) == "Rows without a file, because they have only stage directions: d1, 4."
+    assert len(lines_of_table(table, choose_mapping(table), "a.csv", speaks_directions=True).notices) == 0
+
+
+def test_placeholders_are_named_because_they_would_be_spoken() -> None:
+    cells = ["{PLAYER_NAME}, wait!", "{PLAYER_NAME}! ${gold} coins.", "[PLAYER] is %COLOR%.", "[breath] 50% of {it}."]
+    table = read_csv("\n".join(["ID,Text", *(f'd{at},"{cell}"' for at, cell in enumerate(cells))]), "a.csv")
+    (notice,) = lines_of_table(table, choose_mapping(table), "a.csv").notices
+    assert str(notice) == "Placeholders are spoken as they are: {PLAYER_NAME}, ${gold}, [PLAYER], %COLOR%, {it}."
+
+
+def test_a_note_that_is_a_style_sets_the_style_of_lines_without_one() -> None:
+    table = read_csv("ID,Text,Direction,Emotion\nd1,Out!,angry,\nd2,Out!,angry,sad\nd3,Out!,at the door,\n", "a.csv")
+    lines = lines_of_table(table, choose_mapping(table), "a.csv").lines
+    assert [line.style.preset for line in lines] == ["emotion.angry", "emotion.sad", None]
+    assert [line.note for line in lines] == ["angry", "angry", "at the door"]
+
+
+def sheets_of(rows: dict[str, list[list[str]]]) -> ScriptFile:
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, cells in rows.items():
+        sheet = book.create_sheet(name)
+        for row in cells:
+            sheet.append(row)
+    output = io.BytesIO()
+    book.save(output)
+    return ScriptFile("game.xlsx", ScriptKind.TABLE, tables=read_sheets(output.getvalue(), "game.xlsx"))
+
+
+GAME = {
+    "Read me": [["Ask Petra before you change this table."], ["Version 0.7"]],
+    "Harbour": [["VO ID", "Who", "Line (EN)"], ["h1", "Mira", "You came."], ["h2", "Tom", "I did."]],
+    "Barks": [["ID", "Speaker", "Text"], ["b1", "Tom", "Hm."], ["b2", "Tom", "Oh."], ["b3", "Mira", "Ha!"]],
+    "German": [["ID", "Speaker", "Text"], ["b1", "Tom", "Hm."], ["b2", "Tom", "Oh."]],
+    "Cast": [["Who", "Age", "Voice notes"], *([name, "24", "warm"] for name in "ABCDE")],
+    "Glossary": [["Term", "Text"], ["Salt", "What Finch counts."]],
+}
+
+
+def test_all_sheets_with_lines_of_the_script_are_imported() -> None:
+    """The longest sheet of lines and those with the same kinds of columns, but not the same lines in another language."""
+    file = sheets_of(GAME)
+    assert file.sheets(ImportOptions()) == ("Harbour", "Barks")
+    assert file.sheets(ImportOptions(sheets=("German",))) == ("German",)
+    assert [line.text for line in file.script(ImportOptions()).lines if line.is_spoken][:2] == ["You came.", "I did."]
+
+
+def test_the_longest_sheet_is_imported_if_no_title_names_the_text() -> None:
+    words = [["Some words that are said."], ["And some more words."], ["The last words."]]
+    assert sheets_of({"A": words[:1], "B": words}).sheets(ImportOptions()) == ("B",)
+
+
+@pytest.mark.parametrize("sheets", [("Harbour", "Options"), ("Options",)])
+def test_an_error_in_a_row_names_its_sheet(sheets: tuple[str, ...]) -> None:
+    options = [["ID", "Speaker", "Text", "Speed"], ["u1", "Tom", "Saved.", "1"], ["u2", "Tom", "Failed.", "fast"]]
+    file = sheets_of({**GAME, "Options": options})
+    with pytest.raises(UnreadableScript, match=r"Row 3 of the sheet “Options” of game\.xlsx: “fast” is not a number"):
+        file.script(ImportOptions(sheets=sheets))
+
+
 def test_columns_of_chapters_and_scenes_become_headings_if_their_rows_are_together() -> None:
     rows = ["Quest,Scene,Text", "Harbour,1,Hello.", "Harbour,1,Hi.", "Harbour,2,Bye.", "Market,2,Oh.", ",2,No."]
     table = read_csv("\n".join(rows), "a.csv")
