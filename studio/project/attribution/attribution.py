@@ -237,6 +237,8 @@ class _Speakers:
                 person = self._people.find(named)
                 if person in scores and person is not None and person.gender in (None, reference.gender):
                     scores[person] += 0.15 * weight
+                    if person.gender is None and self._evidence.is_subject(named, other):
+                        scores[person] += 0.2 * weight - (0.0 if person.num_cues else _NEVER_SPEAKS)
                     return
 
     # Results

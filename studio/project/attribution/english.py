@@ -63,6 +63,10 @@ _GENERIC = word_set(
     "man gentleman boy fellow lad chap woman lady girl husband wife ladyship other stranger visitor child old young"
     " friend companion brother sister aunt uncle cousin son daughter"
 )
+# Words before a name, such as Old Tom and Guard Anna.
+_BEFORE_NAME = _PROFESSIONS | word_set(
+    "old young little big fat mad poor blind brave lazy tall the npc hero villain ghost"
+)
 _PRONOUNS = {"he": Gender.MALE, "she": Gender.FEMALE}
 _ADDRESS = {
     "sir": Gender.MALE, "madam": Gender.FEMALE, "ma'am": Gender.FEMALE, "ma’am": Gender.FEMALE, "miss": Gender.FEMALE,
@@ -260,7 +264,7 @@ class English:
         for word in words[:-1] if len(words) > 1 else words:
             if _TITLES.get(word) is not None:
                 return _TITLES[word]
-        first = next((word for word in words if word not in _TITLES), "")
+        first = next((word for word in words if word not in _TITLES and word not in _BEFORE_NAME), "")
         if first in FEMALE_NAMES:
             return Gender.FEMALE
         return Gender.MALE if first in MALE_NAMES else _GENDER_OF_NOUN.get(words[-1])

@@ -49,6 +49,11 @@ class Evidence:
             found.setdefault(unit.quotation.paragraph, []).append(unit)
         return found
 
+    def is_subject(self, named: Reference, paragraph: int) -> bool:
+        """Return whether a sentence of a paragraph begins with a person."""
+        begins = rf"(?:^|[.!?]\s+){regex.escape(named.text)}\b"
+        return regex.search(begins, self._paragraphs[paragraph]) is not None
+
     def _find_units(self) -> list[Unit]:
         units: list[Unit] = []
         quotations = find_quotations(self._paragraphs, self.grammar)

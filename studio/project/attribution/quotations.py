@@ -12,6 +12,7 @@ from studio.project.attribution.grammar import Grammar
 _CLOSING = {"“": "”", "「": "」", "『": "』", "«": "»", "»": "«", "„": "“”", '"': '"'}
 _SINGLE = {"‘": "’", "'": "'"}
 _DASH = regex.compile(r"\s*(?:—+|–|--+|―+)\s*(?=\S)")
+_MARKED = regex.compile(r"[“”「『«»„\"]|(?<![\p{L}\p{N}])[‘'](?=\p{Lu})")
 _END_OF_SPEECH = regex.compile(r"[.,!?;:…—–。！？，；：～-]['’”」』)]*\s*$")
 _WORD_BEFORE_SINGLE = regex.compile(r"[\p{L}\p{N}]$")
 _END_BEFORE_SINGLE = frozenset('.,!?;:…—–-”"')
@@ -36,10 +37,12 @@ def find_quotations(paragraphs: Sequence[str], grammar: Grammar) -> list[Quotati
     uses_doubles = sum(text.count("“") + text.count('"') for text in paragraphs) >= sum(
         len(regex.findall(r"(?<![\p{L}\p{N}])[‘'](?=\p{Lu})", text)) for text in paragraphs
     )
+    # Beside quotation marks, a dash begins a signature or an item of a list.
+    uses_dashes = sum(map(bool, map(_DASH.match, paragraphs))) >= sum(map(bool, map(_MARKED.search, paragraphs)))
     found: list[Quotation] = []
     was_open = False
     for number, text in enumerate(paragraphs):
-        dash = _DASH.match(text)
+        dash = _DASH.match(text) if uses_dashes else None
         if dash is not None:
             spans = _dash_spans(text, dash.end(), grammar)
             is_open = False

@@ -81,6 +81,24 @@ def test_titles_signs_and_proverbs_are_not_spoken() -> None:
     assert not attribute(["桥头立着一块牌子，上面写着“闲人免进”。", "那座“大桥”是三根木头。"]).quotations
 
 
+def test_a_signature_after_a_dash_is_not_spoken_in_a_book_with_quotation_marks() -> None:
+    text = ["A letter lay on the step.", "Come at nine.", "— R.", "“Who is R.?” asked Ann.", "“Nobody,” said Ben."]
+    assert [each.text for each in attribute(text).quotations] == ["“Who is R.?”", "“Nobody,”"]
+
+
+def test_a_pronoun_means_the_person_named_last_before_it() -> None:
+    text = [
+        "“You’re early,” said Mrs. Pell.",
+        "“The tide is early,” said Mr. Finch.",
+        "The Lighthouse",
+        "Dr. Rook waited at the top, naïve and cheerful.",
+        "“Did you bring it?” she asked.",
+        "“I brought it,” said Mr. Finch.",
+    ]
+    found = attribute(text).quotations[2]
+    assert found.speaker == "Dr. Rook"
+
+
 def test_titles_and_nicknames_are_aliases_but_relatives_are_not() -> None:
     found = attribute(
         [
@@ -130,4 +148,7 @@ def test_genders_of_names() -> None:
     assert gender_of_name("Ada") is Gender.FEMALE
     assert gender_of_name("Mr. Evelyn") is Gender.MALE
     assert gender_of_name("Xyzzy") is None
+    assert gender_of_name("Old Tom") is Gender.MALE
+    assert gender_of_name("Guard Anna") is Gender.FEMALE
+    assert gender_of_name("Old Guard") is None
     assert gender_of_name("王大娘") is Gender.FEMALE
