@@ -62,13 +62,28 @@ def best_segment(waveform: Waveform, max_seconds: float = MAX_GOOD_SECONDS) -> P
 
     If there is no speech, return the start of the recording.
     """
+    best = best_segments(waveform, 1, max_seconds)
+    return best[0] if best else PromptWindow(0.0, min(waveform.seconds, max_seconds))
+
+
+def best_segments(waveform: Waveform, count: int, max_seconds: float = MAX_GOOD_SECONDS) -> list[PromptWindow]:
+    """Return at most ``count`` segments that do not overlap, best first; none without speech.
+
+    An hour takes seconds: the recording is measured once, and segments are scored by sums over its frames.
+    """
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     is_speech = speech_mask(levels)
     phrases = _phrases(is_speech, levels, max_seconds)
     if not phrases:
-        return PromptWindow(0.0, min(waveform.seconds, max_seconds))
+        return []
     scorer = _SegmentScorer(waveform, is_speech)
-    return max(_candidates(phrases, waveform.seconds, max_seconds), key=scorer.score)[0]
+    chosen: list[PromptWindow] = []
+    for window, _ in sorted(_candidates(phrases, waveform.seconds, max_seconds), key=scorer.score, reverse=True):
+        if len(chosen) == count:
+            break
+        if all(window.end_seconds <= each.start_seconds or window.start_seconds >= each.end_seconds for each in chosen):
+            chosen.append(window)
+    return chosen
 
 
 def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:

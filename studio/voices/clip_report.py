@@ -161,7 +161,7 @@ VERDICTS: Mapping[tuple[Aspect, str], GradeText] = {
 }
 
 _MIN_SPEECH_SECONDS = 0.5
-_LOW_DBFS, _VERY_LOW_DBFS = -32.0, -40.0
+LOW_DBFS, _VERY_LOW_DBFS = -32.0, -40.0
 _SOME_CLIPPED_SHARE, _MUCH_CLIPPED_SHARE = 1e-5, 1e-4
 _SOME_NOISE_DB, _MUCH_NOISE_DB = 20.0, 12.0
 _FLOOR_QUANTILE = 0.05
@@ -196,9 +196,7 @@ def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -
     silence = _amount(silence_share, some=_SOME_SILENCE_SHARE, much=_MUCH_SILENCE_SHARE)
     findings = (
         _length(clip, float(is_speech.sum()) * FRAME_SECONDS),
-        _finding(
-            Aspect.LEVEL, "very low" if loud_dbfs < _VERY_LOW_DBFS else "low" if loud_dbfs < _LOW_DBFS else "good"
-        ),
+        _finding(Aspect.LEVEL, "very low" if loud_dbfs < _VERY_LOW_DBFS else "low" if loud_dbfs < LOW_DBFS else "good"),
         _finding(Aspect.CLIPPING, clipping),
         _finding(Aspect.NOISE, noise),
         _bandwidth(clip),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from test_clip_check import RATE, Samples, babble, clip, silence
 
 from studio.audio.waveform import Waveform
-from studio.voices.best_segment import PromptWindow, best_segment, cut_prompt
+from studio.voices.best_segment import PromptWindow, best_segment, best_segments, cut_prompt
 from studio.voices.clip_check import check_prompt_clip
 
 
@@ -33,6 +35,17 @@ def test_a_shorter_segment_can_be_wanted() -> None:
     assert 3.0 < window.seconds <= 4.0
     assert best_segment(clip(silence(40.0)), 4.0).seconds == 4.0
     assert best_segment(clip(babble(9.0)), 4.0).seconds <= 4.0
+
+
+def test_several_segments_do_not_overlap() -> None:
+    phrases = [part for number in range(12) for part in (babble(2.5, seed=number), silence(0.5))]
+    recording = clip(*phrases)
+    found = best_segments(recording, 3)
+    assert found[0] == best_segment(recording)
+    assert len(found) == 3
+    in_order = sorted(found, key=lambda each: each.start_seconds)
+    assert all(one.end_seconds <= other.start_seconds for one, other in pairwise(in_order))
+    assert best_segments(clip(silence(5.0)), 3) == []
 
 
 def test_clipped_phrases_are_avoided() -> None:
