@@ -5441,8 +5441,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查令牌，并确认两台电脑上的程序版本相同。</translation>
     </message>
     <message>
+        <source>Choose a number from 1 to {count}.</source>
+        <translation>请选择 1 到 {count} 之间的编号。</translation>
+    </message>
+    <message>
         <source>Choose a text or document.</source>
         <translation>请选择文本或文档。</translation>
+    </message>
+    <message>
+        <source>Choose a voice with a recording.</source>
+        <translation>请选择带有录音的音色。</translation>
     </message>
     <message>
         <source>Choose a {own} model with --model, or create the voice from a recording.</source>
@@ -5463,6 +5471,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Choose another recogniser. `timbre models list` shows the languages of each.</source>
         <translation>请选择其他语音识别模型：`timbre models list` 会列出各模型支持的语言。</translation>
+    </message>
+    <message>
+        <source>Choose another recording.</source>
+        <translation>请选择其他录音。</translation>
     </message>
     <message>
         <source>Choose one of: {places}.{build}</source>
@@ -5813,6 +5825,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>录音与文本的总长度超出模型上限。</translation>
     </message>
     <message>
+        <source>The recording contains no speech.</source>
+        <translation>录音中没有语音。</translation>
+    </message>
+    <message>
         <source>The recording contains too little speech to clone a voice.</source>
         <translation>录音中的人声太少，不足以克隆音色。</translation>
     </message>
@@ -5899,6 +5915,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Their instructions are not followed: the model was not trained with them.</source>
         <translation>不会遵循这些自定义指令：模型没有经过相关训练。</translation>
+    </message>
+    <message>
+        <source>There is no speaker {number} in the recording.</source>
+        <translation>录音中没有第 {number} 位说话人。</translation>
     </message>
     <message>
         <source>There is no voice or file with that name.</source>
@@ -6571,6 +6591,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{names} and {count} more</source>
         <translation>{names}，另有 {count} 项</translation>
+    </message>
+    <message>
+        <source>{name} has no recording to repair.</source>
+        <translation>{name} 没有可修复的录音。</translation>
     </message>
     <message>
         <source>{name} is a bundled voice and cannot be removed.</source>

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.audio.files import read_audio
+from studio.cli import clip_repair
 from studio.cli.command_context import CommandContext
 from studio.cli.numbers import iso_date
 from studio.cli.options import Actions, Commands, add_command, add_model_option, model_folder
@@ -38,6 +39,8 @@ examples:
   timbre voices show Anna
   timbre voices check Anna                   compare the transcript with the recording, or propose one
   timbre voices shorten Anna                 add a voice of the best 4 seconds, for slow processors
+  timbre voices passages interview.flac      list the best passages of a long recording
+  timbre voices repair Anna                  add a voice of the cleaned clip, if its speech is better
   timbre voices edit Anna --transcript "The corrected words of the recording."
   timbre voices rename Anna Annabel
   timbre voices remove Anna
@@ -74,6 +77,7 @@ def add_parser(commands: Commands) -> None:
     check.add_argument("--json", action="store_true", help="print one JSON object")
     shorten = actions.add("shorten", _shorten, "add a voice of the best 4 seconds, for slow processors", "NAME")
     add_model_option(shorten)
+    clip_repair.add_actions(actions)
     export = actions.add("export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
     import_ = actions.add("import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")

@@ -25,7 +25,7 @@ from studio.take_checks.words import pause_times
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
 _log = logging.getLogger(__name__)
-_open_meter = lru_cache(maxsize=2)(LikenessMeter)
+open_meter = lru_cache(maxsize=2)(LikenessMeter)
 
 # Silence and noise disturb the attention: text findings at such a place are dropped, and elsewhere in the take only
 # those with a high confidence are kept.
@@ -74,7 +74,7 @@ def _likeness(request: CheckRequest) -> tuple[Likeness | None, str]:
     if request.prompt_clip is None or request.model_folder is None:
         return None, ""
     try:
-        meter = _open_meter(request.model_folder / ENCODER_FILE)
+        meter = open_meter(request.model_folder / ENCODER_FILE)
         return meter.measure(request.samples, request.sample_rate, request.prompt_clip), ""
     except StudioError as error:
         _log.warning("the voice of a take is not checked: %s", error)

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from studio.audio.resampling import resample
+from studio.audio.waveform import Waveform
 from studio.errors import RecognizerNotFound, UnrecognizedVoice
-from studio.take_checks.checking import check_take
+from studio.take_checks.checking import check_take, open_meter
 from studio.take_checks.comparison import compare, word_times
 from studio.take_checks.differences import transcript_differences
 from studio.take_checks.findings import TextFindings
@@ -20,8 +21,9 @@ from studio.take_checks.process import as_studio_error
 from studio.take_checks.recognizers.choice import AUTO, MODEL, OFF, AvailableRecognizer, choose, recognizer_of_model
 from studio.take_checks.recognizers.opening import open_recognizer
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples, unrecognized_voice
-from studio.take_checks.records import TakeCheck, Transcript, Verdict
-from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.records import Embeddings, TakeCheck, Transcript, Verdict
+from studio.take_checks.requests import CheckRequest, EmbeddingRequest, TranscriptRequest
+from studio.take_checks.speaker import ENCODER_FILE
 from studio.take_checks.units import choose_language, is_character, spoken_units
 
 _log = logging.getLogger(__name__)
@@ -58,6 +60,11 @@ class TakeCheckEngine:
         if check.verdict is Verdict.GOOD and not has_compared_text:
             return replace(check, verdict=Verdict.NOT_CHECKED)
         return check
+
+    def embed(self, request: EmbeddingRequest) -> Embeddings:
+        """Return the speaker embedding of each part. Raise the errors of ``SpeakerEncoder``."""
+        meter = open_meter(request.model_folder / ENCODER_FILE)
+        return Embeddings(meter.embed(Waveform(request.samples, request.sample_rate), request.spans))
 
     def transcribe(self, request: TranscriptRequest) -> Transcript:
         """Transcribe a recording. Raise the errors of ``choose`` and of the recogniser, such as ``UnrecognizedVoice``."""

@@ -19,8 +19,8 @@ from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import message
 from studio.system.child_process import lower_priority
 from studio.system.piped_process import PipedProcess, function_named, spawned
-from studio.take_checks.records import TakeCheck, Transcript
-from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.records import Embeddings, TakeCheck, Transcript
+from studio.take_checks.requests import CheckRequest, EmbeddingRequest, TranscriptRequest
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ ENGINE = "studio.take_checks.engine:open_engine"
 
 _ABANDONED_GRACE_SECONDS = 3.0
 
-Command = CheckRequest | TranscriptRequest
+Command = CheckRequest | EmbeddingRequest | TranscriptRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class CheckFailed:
     error: ErrorRecord
 
 
-Reply = TakeCheck | Transcript | CheckFailed
+Reply = TakeCheck | Embeddings | Transcript | CheckFailed
 
 
 class TakeCheckProcess(PipedProcess):
@@ -69,7 +69,7 @@ def serve(connection: Connection, engine_name: str, is_awaited: bool = False) ->
     while (command := commands.next()) is not None:
         try:
             engine = engine or function_named(engine_name)()
-            reply = engine.check(command) if isinstance(command, CheckRequest) else engine.transcribe(command)
+            reply = _answered(engine, command)
         except Exception as error:  # noqa: BLE001 - process boundary: every error is reported to the parent
             _log.exception("the check failed")
             reply = CheckFailed(as_studio_error(error).to_record())
@@ -77,6 +77,16 @@ def serve(connection: Connection, engine_name: str, is_awaited: bool = False) ->
             connection.send(reply)
         except OSError:  # the parent has ended
             break
+
+
+def _answered(engine: Any, command: Command) -> Reply:
+    match command:
+        case CheckRequest():
+            return engine.check(command)  # type: ignore[no-any-return]
+        case EmbeddingRequest():
+            return engine.embed(command)  # type: ignore[no-any-return]
+        case TranscriptRequest():
+            return engine.transcribe(command)  # type: ignore[no-any-return]
 
 
 class _Commands:

@@ -197,6 +197,19 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Embeddings:
+    """Speaker embeddings of parts of a recording.
+
+    Attributes:
+        vectors: For each part, (192,) values of length 1, or None if the part is too short.
+        error_code: What prevented the embedding, or an empty string.
+    """
+
+    vectors: tuple[tuple[float, ...] | None, ...] = ()
+    error_code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """Transcription of a recording by a recogniser.
 

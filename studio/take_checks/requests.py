@@ -56,6 +56,22 @@ class CheckRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingRequest:
+    """Parts of a recording whose speaker is wanted.
+
+    Attributes:
+        samples: Mono audio (n,), from -1 to 1.
+        spans: Start and end of each part, in seconds.
+        model_folder: Folder of the model that contains the speaker encoder.
+    """
+
+    samples: npt.NDArray[np.float32] = field(repr=False)
+    sample_rate: int
+    spans: tuple[tuple[float, float], ...]
+    model_folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class TranscriptRequest:
     """A recording to transcribe, such as the clip of a voice.
 

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from studio.errors import CheckerDied, CheckerHung, StudioError, from_record
 from studio.take_checks.process import CheckFailed, Reply, TakeCheckProcess
-from studio.take_checks.records import TakeCheck, Transcript, Verdict
-from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.records import Embeddings, TakeCheck, Transcript, Verdict
+from studio.take_checks.requests import CheckRequest, EmbeddingRequest, TranscriptRequest
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +30,8 @@ _IDLE_RELEASE_SECONDS = 300.0
 # Shorter checks are faster than loading a recogniser again.
 _KILLED_WHEN_CANCELLED_SECONDS = 60.0
 
-Request = CheckRequest | TranscriptRequest
-Result = TypeVar("Result", TakeCheck, Transcript)
+Request = CheckRequest | EmbeddingRequest | TranscriptRequest
+Result = TypeVar("Result", TakeCheck, Embeddings, Transcript)
 
 
 class TakeCheckService:
@@ -67,6 +67,12 @@ class TakeCheckService:
         """Queue the recognition of a recording."""
         future: Future[Transcript] = Future()
         self._put(lambda: self._settle(future, lambda: self._transcribe(request, future)), future)
+        return future
+
+    def embed(self, request: EmbeddingRequest) -> Future[Embeddings]:
+        """Queue the comparison of speakers."""
+        future: Future[Embeddings] = Future()
+        self._put(lambda: self._settle(future, lambda: self._embed(request, future)), future)
         return future
 
     def close(self) -> None:
@@ -149,6 +155,12 @@ class TakeCheckService:
             return self._replied(request, future, Transcript)
         except StudioError as error:
             return Transcript("", error_code=error.code)
+
+    def _embed(self, request: EmbeddingRequest, future: Future[Embeddings]) -> Embeddings:
+        try:
+            return self._replied(request, future, Embeddings)
+        except StudioError as error:
+            return Embeddings(error_code=error.code)
 
     def _replied(self, request: Request, future: Future[Result], expected: type[Result]) -> Result:
         """Send ``request`` and wait for its reply. Raise ``CheckerDied``, ``CheckerHung``, or the reported error."""

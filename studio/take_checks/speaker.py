@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -75,6 +76,16 @@ class LikenessMeter:
         usual, others = self._calibration()
         nearest = max((float(whole @ each) for each in others if each @ prompt < _OWN_SIMILARITY), default=1.0)
         return Likeness(float(whole @ prompt), usual, nearest, start, end)
+
+    def embed(self, recording: Waveform, spans: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...] | None, ...]:
+        """Return the normalised embedding (192,) of each span in seconds, or None if it is too short."""
+        at_16k = recording.resampled(KALDI_SAMPLE_RATE)
+        found: list[tuple[float, ...] | None] = []
+        for start, end in spans:
+            part = at_16k.samples[round(start * KALDI_SAMPLE_RATE) : round(end * KALDI_SAMPLE_RATE)]
+            is_long = len(part) >= _MIN_SECONDS * KALDI_SAMPLE_RATE
+            found.append(tuple(self._embedded(_fbank(Waveform(part, KALDI_SAMPLE_RATE))).tolist()) if is_long else None)
+        return tuple(found)
 
     def _calibration(self) -> tuple[float, tuple[Embedding, ...]]:
         """Return the median similarity of the halves of each bundled voice's clip, and the embeddings of these clips."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Transcript, Verdict, WordTime
-from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.records import Embeddings, Problem, ProblemKind, TakeCheck, Transcript, Verdict, WordTime
+from studio.take_checks.requests import CheckRequest, EmbeddingRequest, TranscriptRequest
 
 _SECONDS_PER_WORD = 0.1  # of ``FakeModel``
 
@@ -60,6 +60,10 @@ class FakeChecks:
         self.requests: list[CheckRequest] = []
         self.transcript_requests: list[TranscriptRequest] = []
         self.transcribe_with: Callable[[TranscriptRequest], Transcript] = lambda request: Transcript(request.typed)
+        # One speaker in all parts.
+        self.embed_with: Callable[[EmbeddingRequest], Embeddings] = lambda request: Embeddings(
+            tuple((1.0, 0.0) for _ in request.spans)
+        )
         self._result = result
         self._num_of_text: Counter[str] = Counter()
         self._waiting: list[tuple[Future[TakeCheck], CheckRequest]] = []
@@ -82,6 +86,11 @@ class FakeChecks:
         if not self.is_held:
             future.set_running_or_notify_cancel()
             future.set_result(self.transcribe_with(request))
+        return future
+
+    def embed(self, request: EmbeddingRequest) -> Future[Embeddings]:
+        future: Future[Embeddings] = Future()
+        future.set_result(self.embed_with(request))
         return future
 
     def release(self) -> None:
