@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
@@ -40,7 +40,7 @@ class FitOptions:
     """Limits of fitting. Raises ``UnusableSetting``.
 
     Attributes:
-        slowest, fastest: The limits of the stretch, as factors of the recorded speed.
+        slowest, fastest: The limits of the stretch, as factors of the recorded speed, and of the speed of the line.
         lengthens: Whether takes that are shorter than their slots are slowed down.
         retakes: Which overlong lines are spoken again in ``faster_style``, if they have no style.
         faster_style: The style for that, or None if the model has none.
@@ -176,7 +176,8 @@ def _fit(line: Line, slot: Slot, take: Take, options: FitOptions, spare: float) 
     recorded = seconds * edits.speed
     factor = edits.speed
     if not line.is_locked:
-        factor = options.stretch(recorded, slot.seconds, spare=spare, now=edits.speed)
+        limits = _within_limits(options, take.parameters.speed)
+        factor = limits.stretch(recorded, slot.seconds, spare=spare, now=edits.speed)
     speed = line.speed
     if factor != edits.speed:
         speed = min(max(MIN_SPEED, _round_up(factor * take.parameters.speed)), MAX_SPEED)
@@ -185,6 +186,15 @@ def _fit(line: Line, slot: Slot, take: Take, options: FitOptions, spare: float) 
     may_retake = line.style.is_plain and not line.is_locked
     is_retaken = may_retake and options.wants_retake(seconds, slot.seconds + spare, fitted)
     return LineFit(line, slot, seconds, speed, is_retaken, fitted, spare)
+
+
+def _within_limits(options: FitOptions, spoken_speed: float) -> FitOptions:
+    """Return narrower limits for a take that was not spoken at normal speed, so that both together keep the limits."""
+    return replace(
+        options,
+        slowest=min(options.slowest / min(spoken_speed, 1.0), 1.0),
+        fastest=max(options.fastest / max(spoken_speed, 1.0), 1.0),
+    )
 
 
 def _round_up(speed: float) -> float:

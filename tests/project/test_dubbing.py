@@ -136,6 +136,20 @@ def test_the_limits_apply_to_the_recorded_speed_of_the_take(project: Project) ->
     assert fit.fitted_seconds == pytest.approx(1.6)
 
 
+def test_a_take_that_was_spoken_faster_is_not_sped_up_beyond_the_limit_again(project: Project) -> None:
+    """After a line at 1.25 was spoken again, fitting it made it 1.56 times as fast."""
+    line_id = spoken(project, 1.0, 2.0)
+    take = project.chosen_take(line_id)
+    assert take is not None
+    for speed, fitted in ((1.25, 1.25), (1.1, 1.25), (1.5, 1.5)):
+        quick = replace(take, parameters=replace(take.parameters, speed=speed))
+        script = project.script.with_takes({line_id: (quick,)}).with_edited(
+            {line_id: replace(project.line(line_id), speed=speed)}
+        )
+        (fit,) = plan_fit(script, [line_id], FitOptions())
+        assert fit.speed == pytest.approx(fitted, abs=0.0011)
+
+
 def test_lines_are_spoken_again_where_stretching_is_not_enough(project: Project) -> None:
     little, much = spoken(project, 1.0, 1.2), spoken(project, 1.0, 1.5)
     styled = spoken(project, 1.0, 1.5, style=LineStyle(instruct="Whisper."))
