@@ -106,6 +106,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n line(s) too long for the slot.</source>
+        <translation>
+            <numerusform>%n line too long for the slot.</numerusform>
+            <numerusform>%n lines too long for the slot.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n line(s) could not be spoken.</source>
         <translation>
             <numerusform>%n line could not be spoken.</numerusform>
@@ -470,6 +477,13 @@
         <translation>
             <numerusform>%n line could not be spoken</numerusform>
             <numerusform>%n lines could not be spoken</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) too long for the slot.</source>
+        <translation>
+            <numerusform>%n line too long for the slot.</numerusform>
+            <numerusform>%n lines too long for the slot.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -7133,6 +7133,12 @@ Import a script with names, such as a table with a character column or a dialogu
             <numerusform>缺少 %n 行。</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n line(s) too long for the slot.</source>
+        <translation>
+            <numerusform>%n 行超出时段。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Show folder</source>
         <translation>打开文件夹</translation>
@@ -7775,7 +7781,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>取消</translation>
     </message>
     <message>
-        <source>{over} of {count} takes are longer than their slots.</source>
+        <source>Longer than their slots: {over} of {count} takes.</source>
         <translation>{count} 条音频中有 {over} 条超出时段。</translation>
     </message>
     <message numerus="yes">
@@ -7865,8 +7871,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>仍超出 {seconds:.2f} 秒</translation>
     </message>
     <message>
-        <source>{seconds:.2f} s too long; the silence after the slot has room for {spare:.2f} s</source>
-        <translation>超出 {seconds:.2f} 秒，其后的静音可容纳 {spare:.2f} 秒</translation>
+        <source>{seconds:.2f} s too long, {spare:.2f} s of silence after it</source>
+        <translation>超出 {seconds:.2f} 秒，其后只有 {spare:.2f} 秒静音</translation>
     </message>
     <message>
         <source>uses {seconds:.2f} s of the silence after it</source>
@@ -10114,6 +10120,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>%n file(s) up to date.</source>
         <translation>
             <numerusform>%n 个文件已是最新。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) too long for the slot.</source>
+        <translation>
+            <numerusform>%n 行超出时段。</numerusform>
         </translation>
     </message>
     <message>

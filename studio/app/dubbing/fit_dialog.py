@@ -104,9 +104,7 @@ class FitDialog(QDialog):
             for line in script.lines
             if self._line_ids is None or line.id in self._line_ids
         )
-        words = [
-            self.tr("{over} of {count} takes are longer than their slots.").format(over=over, count=len(self._plan))
-        ]
+        words = [self.tr("Longer than their slots: {over} of {count} takes.").format(over=over, count=len(self._plan))]
         if unspoken:
             words.append(self.tr("%n line(s) have not been spoken.", "", unspoken))
         self.summary.setText(join_sentences(words))
@@ -223,12 +221,12 @@ class FitDialog(QDialog):
         if fit.still_overruns:
             words = self.tr("{seconds:.2f} s too long")
             if fit.spare_seconds:
-                words = self.tr("{seconds:.2f} s too long; the silence after the slot has room for {spare:.2f} s")
+                words = self.tr("{seconds:.2f} s too long, {spare:.2f} s of silence after it")
             over = words.format(seconds=fit.remaining_seconds, spare=fit.spare_seconds)
             return f"{stretch} · {over}" if stretch else over
         if fit.remaining_seconds > TOLERANCE_SECONDS:
             silence = self.tr("uses {seconds:.2f} s of the silence after it").format(seconds=fit.remaining_seconds)
-            return f"{stretch} · {silence}" if stretch else silence
+            return f"{stretch or self.tr('Fits')} · {silence}"
         return stretch or self.tr("Fits")
 
     def _set_busy(self, is_busy: bool) -> None:

@@ -22,6 +22,7 @@ from studio.project.lines import Line, Slot
 from studio.project.script import Script
 
 _RULER, _GUIDE, _CUES, _SLOT, _TAKE, _GAP = 18, 36, 16, 22, 10, 4  # heights in pixels
+_CUE_HEAD = 8  # width of the triangle of a marker
 _LANE = _SLOT + _TAKE + 2 * _GAP
 _MAX_LANES = 4
 _EDGE_PIXELS = 5
@@ -252,8 +253,7 @@ class TimelineView(QAbstractScrollArea):
                 continue
             if line.is_spoken:
                 self._paint_line(painter, colors, line, slot)
-            else:
-                self._paint_cue(painter, colors, line)
+        self._paint_cues(painter, colors)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colors.warn))
         for _line, common in self._overlaps():
@@ -301,15 +301,18 @@ class TimelineView(QAbstractScrollArea):
                 self._bar(slot.end_seconds, slot.start_seconds + seconds, top, _TAKE), SMALL_RADIUS, SMALL_RADIUS
             )
 
-    def _paint_cue(self, painter: QPainter, colors: ThemeColors, line: Line) -> None:
-        bar = self.rect_of(line.id)
-        assert bar is not None
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colors.accent if line.id == self._current else colors.quiet))
-        left, middle = bar.left(), bar.center().y()
-        painter.drawPolygon([QPointF(left, middle - 5), QPointF(left + 5, middle), QPointF(left, middle + 5)])
-        painter.setPen(QColor(colors.quiet))
-        _draw_elided(painter, QRectF(left + 8, bar.top(), max(0.0, bar.width() - 8), _CUES), line.text)
+    def _paint_cues(self, painter: QPainter, colors: ThemeColors) -> None:
+        cues = [line for line in self._lines if not line.is_spoken]
+        places = [(bar, line.text) for line in cues if (bar := self.rect_of(line.id)) is not None]
+        current = self.rect_of(self._current) if any(line.id == self._current for line in cues) else None
+        for bar, text in label_cues(places):
+            left, middle = bar.left(), bar.center().y()
+            is_current = current is not None and abs(current.left() - left) < _CUE_HEAD
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colors.accent if is_current else colors.quiet))
+            painter.drawPolygon([QPointF(left, middle - 5), QPointF(left + 5, middle), QPointF(left, middle + 5)])
+            painter.setPen(QColor(colors.quiet))
+            _draw_elided(painter, bar.adjusted(_CUE_HEAD, 0, 0, 0), text)
 
     # Mouse and keyboard.
 
@@ -443,6 +446,20 @@ def lanes_of(lines: Iterable[Line]) -> dict[str, int]:
 
 def _num_lanes(lanes: dict[str, int]) -> int:
     return max(lanes.values(), default=0) + 1
+
+
+def label_cues(cues: Iterable[tuple[QRectF, str]]) -> list[tuple[QRectF, str]]:
+    """Return one rectangle and text for each marker. Cues with one start share a marker; none covers the next marker."""
+    labels: list[tuple[QRectF, str]] = []
+    for bar, text in sorted(cues, key=lambda cue: cue[0].left()):
+        if labels and bar.left() - labels[-1][0].left() < _CUE_HEAD:
+            before, words = labels[-1]
+            labels[-1] = before.united(bar), f"{words} {text}"
+            continue
+        if labels and labels[-1][0].right() > bar.left():
+            labels[-1][0].setRight(bar.left())
+        labels.append((QRectF(bar), text))
+    return labels
 
 
 def _draw_elided(painter: QPainter, area: QRectF, words: str) -> float:

@@ -183,6 +183,8 @@ class ResultPage(QWidget):
             details.append(self.tr("%n file(s) up to date.", "", num_kept))
         if task.num_to_review:
             details.append(self.tr("%n line(s) with problems.", "", task.num_to_review))
+        if task.num_too_long:
+            details.append(self.tr("%n line(s) too long for the slot.", "", task.num_too_long))
         if num_failed:
             details.append(self.tr("%n line(s) missing:", "", num_failed))
         return self.tr("Export finished"), join_sentences(details)

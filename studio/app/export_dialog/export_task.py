@@ -18,6 +18,7 @@ from studio.app.export_dialog.export_options import ExportLine, ExportOrder, tak
 from studio.app.synthesis.queue import JobState, LineSnapshot, SynthesisJob
 from studio.errors import StudioError
 from studio.export.exporter import Exporter, ExportResult
+from studio.export.original_times import overruns
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.project_lines import TakeSource, check_in_project, fresh_take
@@ -134,6 +135,13 @@ class ExportTask(QObject):
     def num_to_review(self) -> int:
         """The number of takes to export with problems that the user has not accepted."""
         return sum(take.needs_review for line_id, take in self._takes.items() if line_id not in self.failures)
+
+    @property
+    def num_too_long(self) -> int:
+        """The number of lines that were exported at their times and are too long for their slots."""
+        if self.result is None or not self.order.settings.at_times:
+            return 0
+        return len(overruns(self.result.timings))
 
     @property
     def remaining_seconds(self) -> float | None:

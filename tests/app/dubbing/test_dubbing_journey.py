@@ -51,7 +51,7 @@ def test_60_cues_with_20_overruns_are_dubbed_to_the_sample(bench: Bench, tmp_pat
 
     bench.trigger("speak.fit_all")
     dialog = bench.dialog(FitDialog)
-    assert dialog.summary.text() == "20 of 60 takes are longer than their slots."
+    assert dialog.summary.text() == "Longer than their slots: 20 of 60 takes."
     dialog.retakes.setCurrentIndex(0)
     bench.click(dialog.apply_button)
     script = bench.session.editor.script

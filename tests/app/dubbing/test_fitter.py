@@ -76,7 +76,7 @@ def test_chinese_sentences_have_no_space_between_them(dub: Bench, qapp: QApplica
 @pytest.mark.slow
 def test_fit_all_lists_the_worst_first_and_marks_what_remains(dub: Bench) -> None:
     dialog = open_dialog(dub)
-    assert dialog.summary.text() == "20 of 60 takes are longer than their slots."
+    assert dialog.summary.text() == "Longer than their slots: 20 of 60 takes."
     assert dialog.table.topLevelItemCount() == 60
     assert texts(dialog, 0)[:5] == ["58", "Cue number 57.", "1.00 s", "1.96 s", "+0.96 s"]
     dialog.retakes.setCurrentIndex(0)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from window_bench import Bench
 
 from studio.app.dubbing.guide_track import RATE, load_guide, mix_block
-from studio.app.dubbing.timeline_view import DragMode, TimelineView, lanes_of, shifted
+from studio.app.dubbing.timeline_view import DragMode, TimelineView, label_cues, lanes_of, shifted
 from studio.app.widgets.drop_overlay import DraggedFiles
 from studio.audio.waveform import Waveform
 from studio.errors import UnreadableClip
@@ -298,3 +298,9 @@ def test_an_unreadable_guide_track_is_an_error(dub: Bench, tmp_path: Path) -> No
     dub.window.dubbing.choose_guide(str(tmp_path / "missing.mp4"))
     dub.until(lambda: errors)
     assert isinstance(errors[0], UnreadableClip)
+
+
+def test_cues_with_one_start_share_a_marker_and_none_covers_the_next() -> None:
+    """The texts of a direction and a sign with one start were drawn over each other."""
+    cues = [(QRectF(left, 0, width, 16), text) for left, width, text in ((9, 60, "A"), (9, 40, "B"), (40, 20, "C"))]
+    assert [(bar.left(), bar.right(), text) for bar, text in label_cues(cues)] == [(9, 40, "A B"), (40, 60, "C")]

@@ -22,7 +22,7 @@ from studio.app.translation import use_language
 from studio.errors import DiskFull, NoSpeechMade, StudioError, TakeNotFound, VoiceNotFound
 from studio.export.exporter import Exporter
 from studio.project.changes import EditLines, InsertLines, RemoveLines, SetTakeChecks
-from studio.project.lines import Line
+from studio.project.lines import Line, Slot
 from studio.project.project import Project
 from studio.settings_store import Settings
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
@@ -334,6 +334,20 @@ def test_the_end_of_an_export_names_lines_with_problems(exporting: ExportBench, 
     task = exporting.export()
     assert controller._notices.words.endswith("exported. 1 line with problems.")
     assert "1 line with problems." in exporting.details(task).outcome.details.text()
+
+
+def test_the_end_of_a_dub_track_names_lines_that_are_too_long(
+    exporting: ExportBench, controller: ExportController
+) -> None:
+    """The dialog warned of the line before the export, and the notice after it did not."""
+    exporting.project.apply(EditLines({"a": {"slot": Slot(0.0, 0.2)}, "b": {"slot": Slot(0.2, 9.0)}}))
+    exporting.dialog.form.show_times(True)
+    exporting.dialog.on_lines_changed()
+    choose(exporting.dialog, declared.EXPORT_FILES, "joined")
+    choose(exporting.dialog, declared.EXPORT_PLACEMENT, "times")
+    task = exporting.export()
+    assert controller._notices.words == "1 file exported. 1 line too long for the slot."
+    assert "1 line too long for the slot." in exporting.details(task).outcome.details.text()
 
 
 def test_the_notice_of_a_mastered_export_leads_to_its_levels(
