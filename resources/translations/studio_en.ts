@@ -533,6 +533,16 @@
     </message>
 </context>
 <context>
+    <name>ScriptNavigation</name>
+    <message numerus="yes">
+        <source>%n line(s) selected</source>
+        <translation>
+            <numerusform>%n line selected</numerusform>
+            <numerusform>%n lines selected</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ScriptPage</name>
     <message numerus="yes">
         <source>%n line(s) pasted</source>

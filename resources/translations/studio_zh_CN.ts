@@ -136,6 +136,14 @@
         <translation>只显示音频有问题的行，或重新显示所有行</translation>
     </message>
     <message>
+        <source>Select lines of this chapter</source>
+        <translation>选择本章的所有行</translation>
+    </message>
+    <message>
+        <source>Select the current chapter, or the scene of a heading, to speak or export it</source>
+        <translation>选择当前章，或场标题所属的一场，以便生成或导出</translation>
+    </message>
+    <message>
         <source>Pronunciation…</source>
         <translation>读音…</translation>
     </message>
@@ -10333,6 +10341,12 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>There are no more chapters or scenes.</source>
         <translation>没有更多章节或场景了。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) selected</source>
+        <translation>
+            <numerusform>已选择 %n 行</numerusform>
+        </translation>
     </message>
     <message>
         <source>The script has no chapters. Select a line and press Ctrl+Alt+1 to start one.</source>

@@ -130,6 +130,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.previous_check", _T("Actions", "Previous line to review"), ("Shift+F7",)),
     ActionSpec("edit.review", _T("Actions", "Show lines to review"), ("Ctrl+F7",), "",
                _T("Actions", "Show only lines whose take has problems, or all lines again")),
+    ActionSpec("edit.select_chapter", _T("Actions", "Select lines of this chapter"), ("Ctrl+Shift+A",), "",
+               _T("Actions", "Select the current chapter, or the scene of a heading, to speak or export it")),
     ActionSpec("edit.select_character", _T("Actions", "Select lines of this character"), (), "",
                _T("Actions", "Select all lines of the current line's character")),
     ActionSpec("edit.select_voice", _T("Actions", "Select lines of this voice"), (), "",

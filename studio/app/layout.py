@@ -43,7 +43,8 @@ _TOOLBAR = (
 # Context menu of a line.
 LINE_ACTIONS = (
     "speak.line", "speak.takes", "play.toggle", "play.from_here", "edit.new_line", "edit.duplicate", "edit.merge",
-    "edit.lock", "edit.remove", "edit.chapter", "edit.scene", "edit.note", "edit.spoken", "edit.select_character", "edit.select_voice",
+    "edit.lock", "edit.remove", "edit.chapter", "edit.scene", "edit.note", "edit.spoken", "edit.select_chapter",
+    "edit.select_character", "edit.select_voice",
 )  # fmt: skip
 
 

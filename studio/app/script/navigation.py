@@ -1,4 +1,4 @@
-"""Jumps in the script: to the next line that needs attention, and between chapters."""
+"""Jumps in the script: to the next line that needs attention, and between chapters; selection of a chapter."""
 
 from __future__ import annotations
 
@@ -44,10 +44,29 @@ class ScriptNavigation(QObject):
         else:
             self.message.emit(self.tr("There are no more chapters or scenes."))
 
-    def open_outline(self) -> None:
-        """Show a list of chapters and scenes to choose from."""
+    def select_chapter(self) -> None:
+        """Select the section of the current heading, or else the chapter of the current line."""
+        if not self._has_sections():
+            return
+        row = self._view.currentIndex().row()
+        around = [section for section in self._lines.sections if section.row <= row < section.end]
+        own = [section for section in around if section.row == row]
+        chapters = [section for section in around if section.heading is Heading.CHAPTER]
+        found = [*around[-1:], *chapters[-1:], *own]
+        last = found[-1].end if found else self._lines.sections[0].row  # without a heading before the first chapter
+        lines = self._lines.script.lines[found[-1].row if found else 0 : last]
+        self._view.commit_text()
+        self._view.select_lines([line.id for line in lines])
+        self.message.emit(self.tr("%n line(s) selected", "", len(lines)))
+
+    def _has_sections(self) -> bool:
         if not self._lines.sections:
             self.message.emit(self.tr("The script has no chapters. Select a line and press Ctrl+Alt+1 to start one."))
+        return bool(self._lines.sections)
+
+    def open_outline(self) -> None:
+        """Show a list of chapters and scenes to choose from."""
+        if not self._has_sections():
             return
         dialog = OutlineDialog(self._lines.sections, self._view.currentIndex().row(), self._view.window())
         dialog.chosen.connect(lambda row: self._view.go_to(self._lines.line_at(row).id))

@@ -43,6 +43,7 @@ def connect_script_actions(actions: Actions, script: ScriptPage) -> None:
     actions["edit.next_check"].triggered.connect(lambda: script.navigation.next_to_review(1))
     actions["edit.previous_check"].triggered.connect(lambda: script.navigation.next_to_review(-1))
     actions["edit.review"].triggered.connect(script.toggle_review)
+    actions["edit.select_chapter"].triggered.connect(script.navigation.select_chapter)
     actions["view.outline"].triggered.connect(script.navigation.open_outline)
     actions["view.next_section"].triggered.connect(lambda: script.navigation.next_section(1))
     actions["view.previous_section"].triggered.connect(lambda: script.navigation.next_section(-1))

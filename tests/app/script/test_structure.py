@@ -45,6 +45,19 @@ def test_lines_become_headings_and_back(bench: Bench, window: MainWindow) -> Non
     assert [line.heading for line in bench.lines] == [0, 0, 0, 0, 0]
 
 
+def test_the_lines_of_a_chapter_or_scene_are_selected(bench: Bench, window: MainWindow) -> None:
+    select(bench, window, 0)
+    bench.trigger("edit.select_chapter")
+    assert window.script.selected_line_ids == [bench.lines[0].id], "the script has no chapters"
+    for rows, action in (((0, 3), "edit.chapter"), ((2,), "edit.scene")):
+        select(bench, window, *rows)
+        bench.trigger(action)
+    for row, rows in ((0, [0, 1, 2]), (1, [0, 1, 2]), (2, [2]), (4, [3, 4])):
+        window.script.view.go_to(bench.lines[row].id)
+        bench.trigger("edit.select_chapter")
+        assert window.script.selected_line_ids == [bench.lines[each].id for each in rows]
+
+
 def test_notes_are_not_spoken(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     select(bench, window, 2)
     bench.trigger("edit.note")
