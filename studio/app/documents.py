@@ -139,6 +139,10 @@ class Documents(QObject):
         _, _, texts = self._kinds()
         self._ask_for_file(self.tr("Import"), (texts,), lambda path: self._start(self.import_path(path)))
 
+    def insert_dialogue(self, text: str) -> None:
+        """Insert a pasted text as lines of its speakers, and offer voices for them."""
+        self._start(self._importer.insert_text(text))
+
     def update(self) -> None:
         """Update the script from the imported file if that has changed, and otherwise ask for its new version."""
         self._start(self._update())

@@ -213,6 +213,7 @@ class MainWindow(QMainWindow):
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
         self.documents.task_changed.connect(self.tasks.show_document_task)
+        script.dialogue_pasted.connect(self.documents.insert_dialogue)
         self.documents.script_read.connect(script.insert_lines)
         self.documents.script_read.connect(self._line_voices.resolve_names)
         self.documents.script_updated.connect(script.show_updated)

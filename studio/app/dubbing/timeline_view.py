@@ -304,7 +304,7 @@ class TimelineView(QAbstractScrollArea):
     def _paint_cues(self, painter: QPainter, colors: ThemeColors) -> None:
         cues = [line for line in self._lines if not line.is_spoken]
         places = [(bar, line.text) for line in cues if (bar := self.rect_of(line.id)) is not None]
-        current = self.rect_of(self._current) if any(line.id == self._current for line in cues) else None
+        current = self.rect_of(self._current or "") if any(line.id == self._current for line in cues) else None
         for bar, text in label_cues(places):
             left, middle = bar.left(), bar.center().y()
             is_current = current is not None and abs(current.left() - left) < _CUE_HEAD

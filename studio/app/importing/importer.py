@@ -21,7 +21,7 @@ from studio.project.changes import Change, EditDetails, RenameProject
 from studio.project.details import ImportSource
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.merging import merged_details
-from studio.project.importing.script_file import ImportOptions, ScriptFile, read_file
+from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind, read_file
 from studio.project.importing.sources import options_of
 from studio.project.splitting import SplitMode
 from studio.project.updating import UpdateKind, find_renamed_source, find_source, plan_update, read_update
@@ -139,6 +139,12 @@ class ScriptImporter(QObject):
             self.noticed.emit("\n".join(map(message_text, imported.notices)))
         if uncast:
             self.cast_wanted.emit(uncast)
+
+    async def insert_text(self, text: str) -> None:
+        """Insert a pasted text as the import of a file with this text does."""
+        options = ImportOptions(SplitMode(self._session.settings[TEXT_SPLITTING]))
+        file = ScriptFile("", ScriptKind.TEXT, text)
+        await self.insert(await run_in_thread(file.script, options), name=None)
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
         """Insert the lines as one undo step, and give known characters their voices.

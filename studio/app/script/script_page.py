@@ -34,6 +34,7 @@ class ScriptPage(QWidget):
     """Edits lines. Other classes synthesise and play them."""
 
     current_line_changed = Signal(object)  # line id or None
+    dialogue_pasted = Signal(str)  # a text in which most paragraphs begin with a speaker's name
     message = Signal(str)  # for the status bar
 
     def __init__(
@@ -149,6 +150,16 @@ class ScriptPage(QWidget):
             self.view.go_to(following.id, starts_editing=True)
 
     def paste_text(self, text: str) -> None:
+        """Insert ``text`` as lines below the current one. A dialogue is left to the receiver of ``dialogue_pasted``."""
+        from studio.project.importing.dialogue import is_dialogue  # noqa: PLC0415 - after the first paint
+
+        if is_dialogue(text):
+            self.view.commit_text()
+            self.dialogue_pasted.emit(text)
+        else:
+            self._paste_plain(text)
+
+    def _paste_plain(self, text: str) -> None:
         """Insert ``text``, split into lines, below the current line; an empty current line is replaced."""
         self.view.commit_text()
         paragraphs = self._split_text(text)
@@ -193,7 +204,8 @@ class ScriptPage(QWidget):
         self.message.emit(self.tr("%n line(s) pasted", "", len(lines)))
 
     def paste_lines(self) -> None:
-        self.paste_text(QGuiApplication.clipboard().text())
+        """Insert the text of the clipboard as lines, without looking for speakers."""
+        self._paste_plain(QGuiApplication.clipboard().text())
 
     def insert_lines(self, lines: list[Line], others: Sequence[Change] = ()) -> None:
         """Insert imported lines below the current one, with ``others`` as one undo step.

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget, QWidget
 from window_bench import Bench, write_on
 
+from studio.app.importing.cast_dialog import CastDialog
 from studio.app.models.first_run_panel import PanelButton, PanelPage
 from studio.app.script import delegates, manuscript_delegate
 from studio.app.script.line_model import Column, LineModel
@@ -318,6 +319,30 @@ def test_pasting_a_text_is_one_undo_step(bench: Bench, window: MainWindow) -> No
     assert bench.texts == ["The first paragraph is here.", "The second paragraph is here."]
     bench.trigger("edit.undo")
     assert bench.texts == [""]
+
+
+def test_a_pasted_dialogue_is_read_like_an_imported_one(bench: Bench, window: MainWindow) -> None:
+    """Names and directions were spoken, although the import of the same text recognises them."""
+    text = "小明（笑着）：我们银行见。\n小红：【低声】好的。\n小明：放心。"
+    field = write_on(window)
+    pasted = QMimeData()
+    pasted.setText(text)
+    field.insertFromMimeData(pasted)
+    bench.until(lambda: len(bench.texts) == 5)
+    assert [(line.character, line.text, line.is_spoken) for line in bench.lines] == [
+        ("小明", "（笑着）", False),
+        ("小明", "我们银行见。", True),
+        ("小红", "（低声）", False),
+        ("小红", "好的。", True),
+        ("小明", "放心。", True),
+    ]
+    assert [role.name for role in bench.dialog(CastDialog).roles] == ["小明", "小红"]
+    bench.dialog(CastDialog).reject()
+    bench.trigger("edit.undo")
+    assert bench.texts == [""]
+    QApplication.clipboard().setText(text)
+    bench.trigger("edit.paste_lines")
+    assert bench.texts == text.split("\n")
 
 
 def test_a_pasted_single_line_stays_in_the_field(bench: Bench, window: MainWindow) -> None:
