@@ -29,6 +29,7 @@ from studio.app.widgets.screen_fit import fit_to_screen
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import MAX_NAME
 
+_MODE_LINES = 2
 _TRANSCRIPT_LINES = 3
 _INDENT_PIXELS = 20
 _DATE_FORMAT = "yyyy-MM-dd"
@@ -43,6 +44,8 @@ class DetailsForm(QWidget):
         self.name.setAccessibleName(self.tr("Voice name"))
         self.transcript = self._make_transcript()
         self._mode_text = text_label("", "quiet")
+        # A form does not count the lines of a text that wraps, and would draw it over the field.
+        self._mode_text.setMinimumHeight(_MODE_LINES * self.fontMetrics().lineSpacing())
         self._language = self._make_languages()
         self._has_chosen_language = False
         self._notes = QLineEdit(self, placeholderText=self.tr("Optional, with tags such as #narrator"))

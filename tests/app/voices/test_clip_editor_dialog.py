@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.voices.new_voices import suggest_clip
+from studio.app.voices.voice_details import DetailsForm
 from studio.audio.waveform import Waveform
 from studio.errors import VoiceExists
 from studio.voices.clip_report import Aspect
@@ -144,3 +145,11 @@ def test_an_error_keeps_the_input(
     assert dialog._problem.words == "A voice named Ben already exists. Choose another."
     assert "A voice named ‹name› already exists." in report_of(dialog)
     assert dialog.details.name == "Ben"
+
+
+def test_the_hint_below_the_transcript_does_not_cover_it_in_a_small_dialog(qtbot: QtBot) -> None:
+    form = DetailsForm()
+    qtbot.addWidget(form)
+    form.resize(420, form.minimumSizeHint().height())
+    form.show()
+    assert form.transcript.geometry().bottom() < form._mode_text.geometry().top()
