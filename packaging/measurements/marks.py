@@ -5,8 +5,8 @@
 
 FOLDER contains unmarked speech, recorded or synthesised (``timbre export --unmarked``). Half of the files, chosen by
 their names, are for ``--fit``, the others for the measurement. Each of these is marked once and left as it is once,
-and both are searched after each change, such as a codec. It needs the extra ``dev`` for ffmpeg. The program lowers its own
-priority.
+and both are searched after each change, such as a codec. With ``--json`` the results are stored after each clip, and the
+next run continues from them. It needs the extra ``dev`` for ffmpeg. The program lowers its own priority.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from studio.provenance.mark import (
     load_pattern,
     stretched,
 )
+from studio.storage.atomic_file import atomic_write
 
 RATE = 32_000
 _NICENESS = 10
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--clips", type=int, default=500, metavar="N", help="number of clips (default 500)")
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="join files of a folder to this length")
     parser.add_argument("--fit", action="store_true", help="learn from other files, twice as many")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to a file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="store the results, and continue from them")
     chosen = parser.parse_args(arguments)
     os.nice(_NICENESS)
     found = (path for folder in chosen.folders for path in folder.rglob("*") if path.suffix in _SUFFIXES)
@@ -68,12 +69,16 @@ def main(arguments: Sequence[str]) -> int:
         fit(each for path in chosen_files if (each := read(path)) is not None)
     clips = joined((path for path in files if not is_for_fit(path)), chosen.seconds)
     results: Results = {}
+    num_known = 0
+    if chosen.json and chosen.json.is_file():
+        known = json.loads(chosen.json.read_text("utf-8"))
+        num_known, results = known["num_clips"], known["margins"]
     with contextlib.suppress(KeyboardInterrupt):  # after fewer clips
-        measure(clips, chosen.clips, results)
+        for num_clips in measure(clips, chosen.clips, results, num_known):
+            if chosen.json:
+                atomic_write(chosen.json, json.dumps({"num_clips": num_clips, "margins": results}).encode())
     for name, (marked, unmarked) in results.items():
         print(f"| {name} | {describe(marked)} | {describe(unmarked)} |")
-    if chosen.json:
-        chosen.json.write_text(json.dumps(results), "utf-8")
     return 0
 
 
@@ -120,16 +125,23 @@ def fit(clips: Iterator[Samples]) -> None:
     print(f"learned from {len(pairs)} clips; a mark is {np.linalg.norm(mark):.1f} deviations from unmarked speech")
 
 
-def measure(clips: Iterator[Samples], num_clips: int, results: Results) -> None:
-    """Add the scores of marked and of unmarked clips after each change, less the limit: found if not negative."""
+def measure(clips: Iterator[Samples], num_clips: int, results: Results, num_known: int = 0) -> Iterator[int]:
+    """Add the scores of marked and of unmarked clips after each change, less the limit: found if not negative.
+
+    The first ``num_known`` clips are skipped. After each of the others, yield how many are done.
+    """
     before = np.zeros(0, np.float32)
     for number, clip in enumerate(itertools.islice(clips, num_clips)):
+        if number < num_known:
+            before = clip
+            continue
         for is_unmarked, sound in enumerate((Marker(RATE)(clip), clip)):
             for name, change in changes(before).items():
                 found = find_in(change(sound))
                 if found.state is not MarkState.NOT_CHECKED:
                     results.setdefault(name, ([], []))[is_unmarked].append(round(found.margin, 4))
         before = clip
+        yield number + 1
         if number % 20 == 19:
             print(number + 1, file=sys.stderr, flush=True)
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import measure
 import numpy as np
 import pytest
+import soundfile
 from fake_model import CHUNK_SAMPLES, Chunks, FakeModel
 
-from measurements import qualities
+from measurements import marks, qualities
 from studio.pipeline import loading
 from studio.pipeline.request import EngineOptions, RequestControl, SynthesisRequest
 from studio.text.arriving import ArrivingText
@@ -106,3 +107,18 @@ def test_a_model_that_loses_words_of_arriving_text_exceeds_the_limit(
 @pytest.mark.usefixtures("judged")
 def test_a_model_without_the_mode_has_no_such_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured(FakeModel, "whole-sentences", tmp_path, monkeypatch)[1].keys() == {"exact", "fast", "draft"}
+
+
+def test_marks_continue_after_the_clips_that_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks.os, "nice", lambda _by: 0)
+    monkeypatch.setattr(marks, "is_for_fit", lambda _path: False)
+    monkeypatch.setattr(marks, "changes", lambda _before: {"none": lambda sound: sound})
+    noise = np.random.default_rng(1)
+    for number in range(3):
+        soundfile.write(tmp_path / f"{number}.wav", noise.standard_normal(48_000) / 9, marks.RATE)
+    results = tmp_path / "results.json"
+    for num_clips in (1, 3, 3):
+        marks.main([str(tmp_path), "--clips", str(num_clips), "--json", str(results)])
+        stored = json.loads(results.read_text("utf-8"))
+        assert stored["num_clips"] == num_clips
+        assert [len(margins) for margins in stored["margins"]["none"]] == [num_clips, num_clips]
