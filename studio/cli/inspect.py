@@ -36,7 +36,10 @@ be synthetic, too: it may come from another program, or the mark may have been r
 --recompute speaks the lines with the same model, voice and seed. "identical" means that every sample is the same, and
 "same tokens, other arithmetic" that the speech is, but a processor or engine rounds differently.
 
-The exit status is 1 if a file was changed, its manifest cannot be read, or the speech is different.
+Manifests are verified with the library c2pa-python, which the extra "provenance" contains. Without it they are not
+checked; the mark and the tags are.
+
+The exit status is 1 if a file was changed, its manifest cannot be read or checked, or the speech is different.
 """
 _MAX_CERTIFICATE_BYTES = 1 << 20
 _MAX_LINES = 5
@@ -83,8 +86,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         for position, each in enumerate(found):
             sentences = _sentences(each) + (_comparisons(recomputed[position]) if recomputed else [])
             print("\n".join(map(printable, sentences)), flush=True)
-    is_changed = any(each.state in (ManifestState.CHANGED, ManifestState.UNREADABLE) for each in found)
-    return int(is_changed or any(each.is_different for each in recomputed))
+    is_in_doubt = any(each.state not in (ManifestState.VALID, ManifestState.ABSENT) for each in found)
+    return int(is_in_doubt or any(each.is_different for each in recomputed))
 
 
 def _certificates(path: Path) -> bytes:
@@ -131,7 +134,7 @@ def _state(found: Inspection) -> str:
         case ManifestState.ABSENT:
             return "absent; the file does not say where it comes from"
         case _:
-            return f"{found.state.value}. {found.reason}"
+            return f"{found.state.value.replace('-', ' ')}. {found.reason}"
 
 
 def _comparisons(recomputed: Recomputed) -> list[str]:

@@ -1,6 +1,7 @@
 """Reads the provenance of audio files: the signed manifest, and the tags.
 
 Files are untrusted. A manifest that cannot be read is a result, not an error, and nothing is fetched from the network.
+Manifests are verified by an optional library; the mark and the tags need none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.audio.files import read_tags
-from studio.errors import IncompleteInstallation, StudioError, UnreadableClip, UnusableCertificate
+from studio.errors import StudioError, UnreadableClip, UnusableCertificate
 from studio.messages import Message, message
 from studio.provenance.mark import FoundMark, MarkState, find_mark
 from studio.provenance.signing import ANY_FORMAT, EMBEDDING_FORMATS, OFFLINE, SIDECAR_SUFFIX, can_sign, import_library
@@ -23,6 +24,9 @@ from studio.storage.json_input import parse_json
 from studio.system.installation import how_to_add
 
 _MAX_SIDECAR_BYTES = 64 << 20
+# The type of the JUMBF box in which C2PA keeps manifests.
+MANIFEST_TYPE = b"c2pa\x00\x11\x00\x10\x80\x00\x00\xaa\x00\x38\x9b\x71"
+_BLOCK_BYTES = 1 << 20
 # Failures that concern only who has signed, not what was signed.
 _OF_SIGNER = ("signingCredential.", "timeStamp.", "claimSignature.outsideValidity")
 _log = logging.getLogger(__name__)
@@ -33,6 +37,7 @@ class ManifestState(Enum):
     CHANGED = "changed"  # the file, or its manifest, is not what was signed
     ABSENT = "absent"
     UNREADABLE = "unreadable"
+    NOT_CHECKED = "not-checked"  # there is one, but not the library that verifies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +79,7 @@ def own_certificates() -> bytes:
 
 
 def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
-    """Inspect ``path``. ``trusted`` are certificates in PEM.
-
-    Raise ``UnreadableClip`` if there is no such file, ``IncompleteInstallation`` without the library.
-    """
+    """Inspect ``path``. ``trusted`` are certificates in PEM. Raise ``UnreadableClip`` if there is no such file."""
     return replace(read_manifest(path, trusted=trusted), mark=_mark_in(path))
 
 
@@ -92,16 +94,45 @@ def _mark_in(path: Path) -> FoundMark:
 
 def read_manifest(path: Path, *, trusted: bytes = b"") -> Inspection:
     """Inspect ``path`` without its sound. Raise the errors of ``inspect_file``."""
-    if not can_sign():
-        raise IncompleteInstallation(
-            "Manifests cannot be read: the library c2pa-python is not installed.",
-            remedy="The extra “provenance” contains the libraries. {how}",
-            how=how_to_add("provenance"),
-        )
-    c2pa = import_library()
     try:
         require_regular_file(path)
         tags = read_tags(path)
+        if not can_sign():
+            return _unverified(path, tags)
+        return _verified(path, trusted, tags)
+    except OSError as error:
+        raise UnreadableClip(
+            "{path} cannot be read ({reason}).", remedy="Check its name and folder.", path=path, reason=error
+        ) from error
+
+
+def _unverified(path: Path, tags: Mapping[str, str]) -> Inspection:
+    """Inspect ``path`` without the library. Raise ``OSError``."""
+    has_place = path.suffix.lower() in EMBEDDING_FORMATS
+    if not (_contains_manifest(path) if has_place else path.with_suffix(SIDECAR_SUFFIX).is_file()):
+        return Inspection(path, ManifestState.ABSENT, tags=tags)
+    reason = message(
+        "The library c2pa-python, which verifies it, is not installed. The extra “provenance” contains it. {how}",
+        how=how_to_add("provenance"),
+    )
+    return Inspection(path, ManifestState.NOT_CHECKED, reason=reason, tags=tags)
+
+
+def _contains_manifest(path: Path) -> bool:
+    """Return whether there is a manifest anywhere in a file. Raise ``OSError``."""
+    before = b""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            if MANIFEST_TYPE in before + block:
+                return True
+            before = (before + block)[1 - len(MANIFEST_TYPE) :]
+    return False
+
+
+def _verified(path: Path, trusted: bytes, tags: Mapping[str, str]) -> Inspection:
+    """Inspect ``path`` with the library. Raise ``OSError``."""
+    c2pa = import_library()
+    try:
         kind = EMBEDDING_FORMATS.get(path.suffix.lower())
         sidecar = path.with_suffix(SIDECAR_SUFFIX)
         manifest = None
@@ -117,10 +148,6 @@ def read_manifest(path: Path, *, trusted: bytes = b"") -> Inspection:
             c2pa.Reader(kind or ANY_FORMAT, file, manifest, context) as reader,
         ):
             return _inspected(path, parse_json(reader.json()), tags)
-    except OSError as error:
-        raise UnreadableClip(
-            "{path} cannot be read ({reason}).", remedy="Check its name and folder.", path=path, reason=error
-        ) from error
     except c2pa.C2paError as error:
         if isinstance(error, c2pa.C2paError.ManifestNotFound):
             return Inspection(path, ManifestState.ABSENT, tags=tags)

@@ -10,7 +10,7 @@ import soundfile
 from terminal import Terminal
 
 from studio import paths
-from studio.provenance import signing
+from studio.provenance import inspection, signing
 from studio.provenance.mark import Marker
 from studio.provenance.statement import hash_text
 from studio.settings import SIGNS_FILES
@@ -140,3 +140,30 @@ def test_files_say_that_they_are_marked(timbre: Terminal, clip: Path) -> None:
     timbre("say", "Hello there.", "--voice", clip, "--model", "quiet", "-o", "plain.wav", "--unmarked")
     (found,) = timbre("inspect", "plain.wav", "--json").json["files"]
     assert "edits" not in found["metadata"]["speech"]
+
+
+def test_without_the_library_the_mark_and_the_metadata_are_shown(
+    timbre: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspection, "can_sign", lambda: False)
+    voice = paths.resources() / "voices" / "Ada.wav"
+    samples, rate = soundfile.read(voice, dtype="float32")
+    soundfile.write(timbre.folder / "marked.wav", Marker(rate)(samples), rate)
+    ran = timbre("inspect", "marked.wav")
+    assert ran.status == 0
+    assert "  manifest: absent; the file does not say where it comes from" in ran.out
+    assert "  mark: found; the speech is synthetic" in ran.out
+
+
+@needs_library
+def test_without_the_library_a_manifest_is_not_checked(
+    timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = said(timbre, clip)
+    monkeypatch.setattr(inspection, "can_sign", lambda: False)
+    ran = timbre("inspect", path)
+    assert ran.status == 1
+    assert "  manifest: not checked. The library c2pa-python, which verifies it, is not installed." in ran.out
+    assert "[provenance]" in ran.out
+    (found,) = timbre("inspect", path, "--json").json["files"]
+    assert found["manifest"] == {"state": "not-checked", "signer": None, "is_trusted": False}

@@ -7,17 +7,21 @@ import random
 from pathlib import Path
 
 import pytest
+import soundfile
 from speech_files import write_speech
 
-from studio.errors import IncompleteInstallation, UnreadableClip
+from studio import paths
+from studio.errors import UnreadableClip
 from studio.provenance import inspection
 from studio.provenance.inspection import ManifestState, inspect_file
+from studio.provenance.mark import Marker, MarkState
 from studio.provenance.signing import SIDECAR_SUFFIX, FileSigner
 from studio.provenance.statement import Statement
 
-pytestmark = pytest.mark.usefixtures("c2pa")
+needs_library = pytest.mark.usefixtures("c2pa")
 
 
+@needs_library
 @pytest.mark.parametrize("encoding", ["wav16", "flac16", "mp3", "opus"])
 def test_a_file_of_an_earlier_version_has_no_manifest(encoding: str, tmp_path: Path) -> None:
     suffix = {"wav16": ".wav", "flac16": ".flac"}.get(encoding, f".{encoding}")
@@ -26,6 +30,7 @@ def test_a_file_of_an_earlier_version_has_no_manifest(encoding: str, tmp_path: P
     assert found.tags == {"title": "你好"}
 
 
+@needs_library
 def test_a_missing_file_and_a_pipe_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(UnreadableClip, match="cannot be read"):
         inspect_file(tmp_path / "missing.wav")
@@ -35,6 +40,7 @@ def test_a_missing_file_and_a_pipe_are_sentences(tmp_path: Path) -> None:
             inspect_file(tmp_path / "pipe.wav")
 
 
+@needs_library
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".mp3", ".m4b"])
 def test_files_that_are_not_audio_are_sentences(suffix: str, tmp_path: Path) -> None:
     for content in (
@@ -85,10 +91,43 @@ def test_a_sidecar_of_another_file_does_not_fit(tmp_path: Path, signer: FileSign
     assert inspect_file(second).state is ManifestState.UNREADABLE
 
 
-def test_without_the_library_the_way_to_install_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["signed.wav", "signed.flac", "signed.mp3", "signed.m4b", "signed.opus"])
+def test_without_the_library_a_manifest_is_not_checked(
+    name: str, tmp_path: Path, signer: FileSigner, statement: Statement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    encoding = {"wav": "wav16", "flac": "flac16"}.get(path.suffix[1:], path.suffix[1:])
+    write_speech(path, encoding)
     monkeypatch.setattr(inspection, "can_sign", lambda: False)
-    with pytest.raises(IncompleteInstallation, match="c2pa-python is not installed"):
-        inspect_file(tmp_path / "speech.wav")
+    absent = inspect_file(path)
+    assert (absent.state, absent.reason) == (ManifestState.ABSENT, None)
+    signer.sign(path, statement)
+    found = inspect_file(path)
+    assert found.state is ManifestState.NOT_CHECKED
+    assert "c2pa-python, which verifies it, is not installed." in str(found.reason)
+    assert "provenance" in str(found.reason)
+
+
+def test_without_the_library_the_mark_and_the_tags_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "can_sign", lambda: False)
+    voice = paths.resources() / "voices" / "Ada.wav"
+    samples, rate = soundfile.read(voice, dtype="float32")
+    with soundfile.SoundFile(tmp_path / "marked.wav", "w", rate, 1) as file:
+        file.title = "Ada"
+        file.write(Marker(rate)(samples))
+    found = inspect_file(tmp_path / "marked.wav")
+    assert (found.state, found.mark.state, found.tags) == (ManifestState.ABSENT, MarkState.FOUND, {"title": "Ada"})
+    with pytest.raises(UnreadableClip, match="cannot be read"):
+        inspect_file(tmp_path / "missing.wav")
+
+
+def test_a_manifest_is_seen_where_two_blocks_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "can_sign", lambda: False)
+    monkeypatch.setattr(inspection, "_BLOCK_BYTES", 16)
+    path = tmp_path / "speech.wav"
+    for before in range(40):
+        path.write_bytes(bytes(before) + inspection.MANIFEST_TYPE + bytes(20))
+        assert inspect_file(path).state is ManifestState.NOT_CHECKED
 
 
 @pytest.mark.parametrize(
