@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import logging
 import os
 import sys
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _LIBRARY_NAMES = {"darwin": "libc2pa_c.dylib", "win32": "c2pa_c.dll"}
 ANY_FORMAT = "application/octet-stream"
 # Nothing is fetched from the network, whatever a manifest asks for.
 OFFLINE = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False}}
+_log = logging.getLogger(__name__)
 
 
 def can_sign() -> bool:
@@ -126,7 +128,7 @@ class FileSigner:
                 c2pa.Builder(with_consents(statement).manifest(title), context) as builder,
             ):
                 if statement.source is not None:
-                    _add_ingredient(builder, statement.source)
+                    _add_ingredient(c2pa, builder, statement.source)
                 if kind is None:
                     builder.set_no_embed()
                 manifest: bytes = builder.sign(signer, kind or ANY_FORMAT, source, signed)
@@ -140,9 +142,14 @@ class FileSigner:
             ) from error
 
 
-def _add_ingredient(builder: object, recording: Path) -> None:
-    """Keep the manifest of ``recording``."""
+def _add_ingredient(c2pa: Any, builder: Any, recording: Path) -> None:
+    """Keep the manifest of ``recording``. One that is damaged is left out. Raise ``C2paError``."""
     kind = EMBEDDING_FORMATS.get(recording.suffix.lower(), ANY_FORMAT)
     ingredient = {"title": recording.name, "relationship": "parentOf", "label": INGREDIENT}
     with recording.open("rb") as file:
-        builder.add_ingredient(ingredient, kind, file)  # type: ignore[attr-defined]
+        try:
+            builder.add_ingredient(ingredient, kind, file)
+        except c2pa.C2paError as error:
+            _log.warning("the manifest of %s is damaged and not kept: %s", recording.name, error)
+            file.seek(0)
+            builder.add_ingredient(ingredient, ANY_FORMAT, file)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,36 @@ def test_no_damage_of_the_manifest_is_taken_for_valid(
             assert found.speech["model"] == "mini"
         else:
             assert found.state is ManifestState.ABSENT or str(found.reason).endswith(".")
+
+
+def _damaged(whole: bytes) -> Iterator[bytes]:
+    """Yield files with a manifest whose bits, lengths or end are wrong."""
+    start, chance = whole.index(b"jumb") - 4, random.Random(3)
+    for num_flips in (1, 3, 40, 40):
+        content = bytearray(whole)
+        for _ in range(num_flips):
+            content[start + chance.randrange(2000)] ^= 1 << chance.randrange(8)
+        yield bytes(content)
+    yield from (whole[: start + length] for length in (4, 60, 800))
+    for place in (start - 8, start, start + 8):
+        for length in (bytes(4), b"\0\0\0\1", b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"):
+            yield whole[:place] + length + whole[place + 4 :]
+
+
+@pytest.mark.parametrize("suffix", [".wav", ".flac", ".mp3", ".m4b"])
+def test_speech_made_from_a_recording_with_a_damaged_manifest_is_signed(
+    suffix: str, tmp_path: Path, signer: FileSigner, statement: Statement
+) -> None:
+    recording = tmp_path / f"recording{suffix}"
+    write_speech(recording, {".wav": "wav16", ".flac": "flac16"}.get(suffix, suffix[1:]))
+    signer.sign(recording, statement)
+    for content in _damaged(recording.read_bytes()):
+        recording.write_bytes(content)
+        damaged = inspect_file(recording)
+        assert damaged.state in (ManifestState.VALID, ManifestState.ABSENT) or str(damaged.reason).endswith(".")
+        converted = write_speech(tmp_path / "converted.wav", "wav16")
+        signer.sign(converted, replace(statement, source=recording))
+        assert inspect_file(converted).state is ManifestState.VALID
 
 
 def test_a_sidecar_of_another_file_does_not_fit(tmp_path: Path, signer: FileSigner, statement: Statement) -> None:
