@@ -536,6 +536,13 @@ EXPORT_HAS_MANIFEST = BoolSetting(
     help="Text, voice and duration of each line.",
     default=False,
 )
+EXPORT_HAS_DISCLAIMER = BoolSetting(
+    key="export-disclaimer",
+    page=Page.EXPORT,
+    title="Begin with a disclaimer",
+    help="A sentence in the language of the script says that the voice is synthetic.",
+    default=False,
+)
 SIGNS_FILES = BoolSetting(
     key="signs-files",
     page=Page.EXPORT,

@@ -3645,6 +3645,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>以下各行只有舞台提示，不生成音频文件：{names}。</translation>
     </message>
     <message>
+        <source>The library c2pa-python, which verifies it, is not installed. The extra “provenance” contains it. {how}</source>
+        <translation>有清单，但验证它的库 c2pa-python 未安装。可选组件“provenance”包含这个库。{how}</translation>
+    </message>
+    <message>
         <source>The token in {path} is shorter than {number} characters.</source>
         <translation>{path} 中的令牌少于 {number} 个字符。</translation>
     </message>
@@ -5581,10 +5585,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>在本机处理器上，大模型的速度快于实时。</translation>
     </message>
     <message>
-        <source>Manifests cannot be read: the library c2pa-python is not installed.</source>
-        <translation>无法读取来源清单：未安装 c2pa-python 库。</translation>
-    </message>
-    <message>
         <source>Name its address in the network.</source>
         <translation>请指定它在网络中的地址。</translation>
     </message>
@@ -5743,10 +5743,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The downloaded data is not the published file: a login page, a modified mirror, or damage in transit.</source>
         <translation>下载的内容与发布的文件不符：可能是登录页面、镜像被改动，或传输中损坏。</translation>
-    </message>
-    <message>
-        <source>The extra “provenance” contains the libraries. {how}</source>
-        <translation>所需的库在可选组件“provenance”中。{how}</translation>
     </message>
     <message>
         <source>The field “text” must be a text.</source>
@@ -11056,12 +11052,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>包含您的私钥及其证书的 PEM 文件。留空则使用程序生成的密钥签名。</translation>
     </message>
     <message>
+        <source>A sentence in the language of the script says that the voice is synthetic.</source>
+        <translation>用脚本的语言说明语音为合成语音。</translation>
+    </message>
+    <message>
         <source>A signed manifest says that the speech is synthetic. Without it, nobody can verify where a file comes from.</source>
         <translation>签名清单声明语音为合成语音。没有它，任何人都无法核实文件的来源。</translation>
     </message>
     <message>
         <source>Appearance</source>
         <translation>外观</translation>
+    </message>
+    <message>
+        <source>Begin with a disclaimer</source>
+        <translation>开头加语音声明</translation>
     </message>
     <message>
         <source>Certificate</source>

@@ -44,6 +44,7 @@ EXPORT_OPTIONS: tuple[Setting[Any], ...] = (
     declared.EXPORT_IS_TRIMMED,
     declared.EXPORT_SUBTITLES,
     declared.EXPORT_HAS_MANIFEST,
+    declared.EXPORT_HAS_DISCLAIMER,
     declared.EXPORT_WAITS_FOR_CHECKS,
 )
 

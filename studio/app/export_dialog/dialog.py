@@ -25,6 +25,7 @@ from studio.app.export_dialog.export_options import (
     lines_of_script,
     make_export_settings,
     preview_names,
+    with_disclaimer,
     with_folder,
 )
 from studio.app.export_dialog.findings_list import FindingsList
@@ -116,9 +117,9 @@ class ExportDialog(QDialog):
             num_selected=sum(line.id in self._selected_ids for line in self._script()),
             num_unspoken=sum(not line.is_fresh for line in chosen),
         )
-        items = [line.item for line in self._lines_to_export()]
         try:
             settings = self._export_settings()
+            items = [line.item for line in self._lines_to_export(settings)]
             names = preview_names(items, settings, self.form.folder)
         except StudioError as error:
             self.preview.show_problem(error)
@@ -142,13 +143,17 @@ class ExportDialog(QDialog):
         is_for_all = not self.form.selected_lines.isChecked()
         return [line for line in self._script() if is_for_all or line.id in self._selected_ids]
 
-    def _lines_to_export(self) -> list[ExportLine]:
-        """Return the chosen lines, without new lines if they are left out and failing lines if they are skipped."""
+    def _lines_to_export(self, settings: ExportSettings) -> list[ExportLine]:
+        """Return the chosen lines, without new lines if they are left out and failing lines if they are skipped.
+
+        They begin with the disclaimer if it is chosen.
+        """
         leaves_out = self.form.leave_out.isChecked()
         skipped = self._failing if self.findings.skips_lines else frozenset()
-        return [
+        lines = [
             line for line in self._chosen() if not (leaves_out and not line.is_fresh) and line.item.index not in skipped
         ]
+        return with_disclaimer(lines, settings, self._choices())
 
     def _choices(self) -> FormChoices:
         is_part = self.form.selected_lines.isChecked()
@@ -201,13 +206,15 @@ class ExportDialog(QDialog):
         """Check the lines, the folder and the disk in the background. Only the result of the latest check is used."""
         self._check_number += 1
         leaves_out = self.form.leave_out.isChecked()
+        settings, choices = self._export_settings(), self._choices()
+        lines = [line for line in self._chosen() if line.is_fresh or not leaves_out]
         order = ExportOrder(
             self._project,
-            tuple(line for line in self._chosen() if line.is_fresh or not leaves_out),
+            tuple(with_disclaimer(lines, settings, choices)),
             self._project.dictionary_in_force,
             self.form.folder,
-            self._export_settings(),
-            choices=self._choices(),
+            settings,
+            choices=choices,
         )
         run_in_background(
             self,
@@ -223,7 +230,7 @@ class ExportDialog(QDialog):
         self.findings.show_check(check)
         if not check.is_impossible:
             self.preview.show_forecast(check.forecast)
-        lines = tuple(self._lines_to_export())
+        lines = tuple(self._lines_to_export(order.settings))
         may_export = bool(lines) and not check.is_impossible and (self.findings.skips_lines or not self._failing)
         self._is_blocked = not may_export
         self.export_button.setEnabled(may_export)

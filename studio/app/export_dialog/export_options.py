@@ -12,6 +12,7 @@ from studio.audio.m4b import require_m4b
 from studio.errors import StudioError, VoiceNotFound
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
+from studio.export.disclaimer import disclaimer
 from studio.export.exporter import check_target
 from studio.export.forecast import ExportForecast, forecast, orphan_findings
 from studio.export.names import sanitize_filename
@@ -29,6 +30,7 @@ from studio.project.lines import Heading, Line, LineState, LineStyle, Slot
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
+from studio.text.language import language_of_script
 
 _MAX_PREVIEWED = 200
 
@@ -107,6 +109,15 @@ def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
             take = fresh_take(project, line.id)
             found.append(unspoken.with_take(take) if take is not None else unspoken)
     return tuple(found)
+
+
+def with_disclaimer(lines: Sequence[ExportLine], settings: ExportSettings, choices: FormChoices) -> list[ExportLine]:
+    """Return ``lines`` after an audible disclaimer as line 0, if the user chose it and the lines have no times."""
+    if not lines or settings.at_times or not choices.values[declared.EXPORT_HAS_DISCLAIMER]:
+        return list(lines)
+    first = lines[0]
+    line = disclaimer(first.line, language_of_script(each.line.text for each in lines))
+    return [ExportLine(line, item_of_line(line, 0, line.id, chapter=first.item.chapter), None), *lines]
 
 
 def takes_to_export(lines: Iterable[ExportLine]) -> ProjectLines:

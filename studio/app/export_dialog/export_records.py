@@ -19,6 +19,7 @@ from studio.app.export_dialog.export_options import (
     FormChoices,
     lines_of_script,
     make_export_settings,
+    with_disclaimer,
 )
 from studio.errors import StudioError
 from studio.export.presets import EXPORT_OPTIONS
@@ -59,8 +60,9 @@ class InterruptedExport:
         Raise ``UnusableSetting``.
         """
         wanted = set(self.line_ids)
-        lines = tuple(line for line in lines_of_script(project) if line.id in wanted)
         settings = make_export_settings(project, self.choices, provenance=provenance, style_names=style_names)
+        spoken = [line for line in lines_of_script(project) if line.id in wanted]
+        lines = tuple(with_disclaimer(spoken, settings, self.choices))
         dictionary = project.dictionary_in_force
         order = ExportOrder(project, lines, dictionary, self.folder, settings, self.replaceable, self.choices)
         return order if lines else None

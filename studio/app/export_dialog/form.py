@@ -92,6 +92,7 @@ class ExportForm(QWidget):
             declared.EXPORT_PAUSE_SECONDS,
             declared.EXPORT_SUBTITLES,
             declared.EXPORT_HAS_MANIFEST,
+            declared.EXPORT_HAS_DISCLAIMER,
         )
         for boxes in ((self._lines_box(), self._files_box()), (audio_box, extras_box)):
             column = QVBoxLayout()
@@ -296,6 +297,7 @@ class ExportForm(QWidget):
             declared.EXPORT_ROOM_TONE: is_mastered,
             declared.EXPORT_HAS_ONE_PAUSE: has_pauses,
             declared.EXPORT_PAUSE_SECONDS: has_pauses and values[declared.EXPORT_HAS_ONE_PAUSE],
+            declared.EXPORT_HAS_DISCLAIMER: not has_times,  # it would delay lines that have times
             declared.EXPORT_LUFS: has_target,
             declared.EXPORT_TRUE_PEAK: has_target,
         }

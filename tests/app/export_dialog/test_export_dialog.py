@@ -240,6 +240,37 @@ def test_options_are_remembered(exporting: ExportBench, settings: Settings) -> N
     assert set(again.form.values) == set(EXPORT_OPTIONS)
 
 
+def test_an_export_begins_with_a_disclaimer(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
+    """It is spoken in the voice of the first line, and does not become a line of the script."""
+    choose(exporting.dialog, declared.EXPORT_HAS_DISCLAIMER, True)
+    qtbot.waitUntil(lambda: len(names(exporting.dialog)) == 3)
+    assert names(exporting.dialog)[0].startswith("000 Anna The following recording was")
+    num_lines = len(project.lines)
+    qtbot.waitUntil(exporting.dialog.export_button.isEnabled)
+    exporting.dialog.export_button.click()
+    qtbot.waitUntil(lambda: bool(exporting.queue.waiting))
+    assert [job.line_id for job in exporting.queue.waiting] == ["disclaimer"]
+    exporting.queue.finish("disclaimer")
+    qtbot.waitUntil(lambda: exporting.task.state.is_over)
+    assert exporting.task.state is ExportState.DONE, exporting.task.error
+    assert sorted(path.name for path in exporting.task.order.folder.iterdir())[0].startswith("000 Anna")
+    assert len(project.lines) == num_lines
+    assert exporting.settings[declared.EXPORT_HAS_DISCLAIMER] is True
+
+
+def test_no_disclaimer_delays_lines_with_times(dialog: ExportDialog) -> None:
+    disclaimer = dialog.form.editor(declared.EXPORT_HAS_DISCLAIMER).control
+    choose(dialog, declared.EXPORT_FILES, "joined")
+    assert disclaimer.isVisibleTo(dialog)
+    dialog.form.show_times(True)
+    choose(dialog, declared.EXPORT_PLACEMENT, "times")
+    assert not disclaimer.isVisibleTo(dialog)
+
+
+def test_presets_keep_the_disclaimer() -> None:
+    assert not any(declared.EXPORT_HAS_DISCLAIMER in preset.values for preset in PRESETS)
+
+
 def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
     exporting.dialog.on_lines_changed()

@@ -87,6 +87,17 @@ def test_missing_lines_are_spoken_and_the_files_are_their_marked_takes(bench: An
 
 
 @pytest.mark.slow
+def test_a_disclaimer_is_spoken_for_the_export_only(bench: Any) -> None:
+    open_script(bench, "One two three.")
+    bench.settings[declared.EXPORT_HAS_DISCLAIMER] = True
+    task = begin_export(bench)
+    bench.until(lambda: task.state.is_over)
+    assert task.state is ExportState.DONE, task.error
+    assert files(bench) == ["000 Anna The following recording was spoken by a.wav", "001 Anna One two three.wav"]
+    assert "The following" not in " ".join(line.text for line in bench.lines)
+
+
+@pytest.mark.slow
 def test_the_script_is_edited_while_it_is_exported(held_bench: Any) -> None:
     bench = held_bench
     open_script(bench, "One held", "Two three.")
