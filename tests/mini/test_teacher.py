@@ -9,13 +9,16 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import torch
 from onnx import parser
+from teacher_graph import HARMONIC_CHANNELS, STYLE, TEXT, small_decoder
 
 from training.corpus.utterance import CorpusFailed
 from training.teacher import english, mandarin
 from training.teacher.assembly import WHEELS, unpack_network
+from training.teacher.decoder import Decoder
 from training.teacher.english import EnglishSounds, UnknownWord, symbols_of
-from training.teacher.graph import use_floats
+from training.teacher.graph import ENERGY, F0, FEATURES, HARMONICS, use_floats
 from training.teacher.network import Prosody, intoned, without_long_ends
 
 # As the export writes a convolution with a bias, and a product of matrices.
@@ -157,3 +160,20 @@ def test_the_digit_one_keeps_its_tone_among_digits() -> None:
 def test_a_syllable_takes_the_tone_of_the_sandhi() -> None:
     assert mandarin._with_tone_of("ni3", "ni2") == "ni2"
     assert mandarin._with_tone_of("me5", "me") == "me5"
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [(torch.float32, 1e-4), (torch.bfloat16, 0.1)])
+def test_the_decoder_in_torch_is_the_one_of_the_graph(tmp_path: Path, dtype: torch.dtype, limit: float) -> None:
+    model, random = small_decoder(), np.random.default_rng(1)
+    onnx.save(model, tmp_path / "decoder.onnx")
+    num_frames = 7
+    f0, energy = (random.normal(size=(1, 2 * num_frames)).astype(np.float32) for _ in range(2))
+    features = random.normal(size=(1, TEXT, num_frames)).astype(np.float32)
+    style = random.normal(size=(1, STYLE)).astype(np.float32)
+    harmonics = random.normal(size=(1, HARMONIC_CHANNELS, 120 * num_frames + 1)).astype(np.float32)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    given = {F0: f0, ENERGY: energy, FEATURES: features, "style": style, HARMONICS: harmonics}
+    (expected,) = session.run(None, given)
+    spectrum = Decoder(tmp_path / "decoder.onnx", dtype)(f0, energy, features, style, harmonics)
+    assert spectrum.shape == (1, HARMONIC_CHANNELS, 120 * num_frames + 1)
+    assert np.linalg.norm(spectrum - expected) < limit * np.linalg.norm(expected)

@@ -12,6 +12,7 @@ from studio.errors import DamagedModelFile, MissingModelFile, WrongTensors
 from studio.model.config import Precision, VocoderKind
 from studio.model.vocoder import load_vocoder
 from studio.model.vocoder.network import CausalHiFT, HiFT
+from studio.model.vocoder.vocoder import HalfConvolution
 
 UNNORMED = ("source_downs", "m_source", "classifier")
 
@@ -187,3 +188,15 @@ def test_a_frame_influences_the_pitch_of_the_frames_around_it(
     changed[:, :, 30] += 5.0
     differs = (predictor(changed) != predictor(mel))[0]
     assert differs.nonzero().flatten().tolist() == list(range(30 - num_before, 31 + num_after))
+
+
+@pytest.mark.parametrize("kernel", [3, 11])
+def test_a_convolution_as_an_image_is_the_one_of_a_line(kernel: int) -> None:
+    generator = torch.Generator().manual_seed(3)
+    plain = torch.nn.Conv1d(16, 16, kernel, dilation=3)
+    columns = torch.randn(2, 16, 50, generator=generator)
+    with torch.inference_mode():
+        half = HalfConvolution(plain, torch.bfloat16)(columns)
+        expected = plain.bfloat16()(columns.bfloat16()).float()
+    assert half.is_contiguous()
+    torch.testing.assert_close(half, expected, rtol=2**-7, atol=2**-9)

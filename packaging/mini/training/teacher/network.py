@@ -10,10 +10,22 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from studio.model.onnx_networks import onnxruntime
 from training.corpus.utterance import FloatArray
-from training.teacher.graph import DURATIONS, ENERGY, F0, FEATURES, READER_FILE, SPEAKER_FILE
+from training.teacher.decoder import Decoder, fastest_type
+from training.teacher.graph import (
+    DECODER_FILE,
+    DURATIONS,
+    ENERGY,
+    F0,
+    FEATURES,
+    READER_FILE,
+    SINES_FILE,
+    SPECTRUM,
+    WAVE_FILE,
+)
 
 SAMPLES_PER_FRAME = 600  # 25 ms
 MAX_SYMBOLS = 508
@@ -51,10 +63,12 @@ class Teacher:
         options.intra_op_num_threads = threads
         self._folder = folder
         network = folder / "network"
-        self._reader, self._speaker = (
+        self._reader, self._sines, self._wave = (
             onnxruntime.InferenceSession(str(network / name), options, providers=["CPUExecutionProvider"])
-            for name in (READER_FILE, SPEAKER_FILE)
+            for name in (READER_FILE, SINES_FILE, WAVE_FILE)
         )
+        torch.set_num_threads(threads)
+        self._decoder = Decoder(network / DECODER_FILE, fastest_type())
         self._vocabulary: dict[str, int] = json.loads((network / "vocab.json").read_text("utf-8"))["vocab"]
 
     def speak(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherSpeech:
@@ -73,10 +87,10 @@ class Teacher:
             [DURATIONS, F0, ENERGY, FEATURES],
             {"tokens": tokens, "style": style, "speed": np.array([prosody.rate], np.float32)},
         )
-        (sound,) = self._speaker.run(
-            None,
-            {F0: intoned(f0, prosody), ENERGY: energy + np.float32(prosody.energy), FEATURES: features, "style": style},
-        )
+        f0 = intoned(f0, prosody)
+        (harmonics,) = self._sines.run(None, {F0: f0})
+        spectrum = self._decoder(f0, energy + np.float32(prosody.energy), features, style, harmonics)
+        (sound,) = self._wave.run(None, {SPECTRUM: spectrum})
         frames = durations.reshape(-1).astype(np.int64)
         samples = sound.reshape(-1)[: int(frames.sum()) * SAMPLES_PER_FRAME].astype(np.float32)
         frames[0] -= _SOUND_LEADS_FRAMES
