@@ -1820,6 +1820,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>正在为 vLLM 写入权重</translation>
     </message>
     <message>
+        <source>Reference</source>
+        <translation>基准</translation>
+    </message>
+    <message>
         <source>{name}, {memory}, driver {driver}</source>
         <translation>{name}，{memory}，驱动 {driver}</translation>
     </message>
@@ -6099,6 +6103,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>the default output works; {outputs} outputs, {inputs} inputs</source>
         <translation>默认输出设备正常；{outputs} 个输出，{inputs} 个输入</translation>
+    </message>
+    <message>
+        <source>the precision in use was close enough to it when the model was loaded</source>
+        <translation>加载模型时已对比，当前精度与其足够接近</translation>
     </message>
     <message>
         <source>{count} in the library</source>

@@ -31,6 +31,9 @@ _TITLES = {
 }
 
 
+_CHOSEN_ON_LOADING = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)  # with the default settings
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print results to standard output and progress to standard error. Return the exit status."""
     chosen = _parser().parse_args(arguments)
@@ -124,12 +127,14 @@ def _title(view: CandidateView) -> str:
     return f"{view.engine} {view.precision}"
 
 
+def _is_chosen_on_loading(stage: StageView) -> bool:
+    """Return whether ``studio/pipeline/stage_opener.py`` compares 8, 16 and 32 bits when the model is loaded."""
+    return stage.stage in _CHOSEN_ON_LOADING and stage.choice.status is not Status.VERIFIED
+
+
 def _title_in_use(stage: StageView) -> str:
     choice = stage.choice
-    if stage.stage is Stage.SPEECH_LM and choice.status is not Status.VERIFIED:
-        # studio/pipeline/stage_opener.py compares 8, 16 and 32 bits.
-        return f"{choice.engine}, precision chosen on loading"
-    return _title(choice)
+    return f"{choice.engine}, precision chosen on loading" if _is_chosen_on_loading(stage) else _title(choice)
 
 
 def _table(overview: EngineStatus) -> Iterator[str]:
@@ -169,6 +174,8 @@ def _explanation(stage: StageView) -> Iterator[str]:
     yield f"{_TITLES[stage.stage]}: {_title_in_use(stage)}"
     if choice.timing:
         yield f"  {choice.timing.seconds_per_audio_second:.2g} s per second of audio; {_error_text(choice)}"
+    elif _is_chosen_on_loading(stage):
+        yield "  8 and 16 bits are compared with float32 on loading; no engine has been built or measured"
     elif choice.is_reference:
         yield "  no faster engine has been verified; not measured"
     for view in stage.candidates:

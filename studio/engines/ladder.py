@@ -65,7 +65,7 @@ def why_not(view: CandidateView, choice: CandidateView) -> Message:
     if view.key == choice.key:
         return message("it is in use")
     if view.status is not Status.VERIFIED or view.timing is None:
-        return view.reason or message("not tested")
+        return _untested(view, choice)
     if choice.is_reference and view.speedup < MIN_ENGINE_SPEEDUP:
         return message("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
     if choice.timing is None and not choice.is_reference:
@@ -73,6 +73,12 @@ def why_not(view: CandidateView, choice: CandidateView) -> Message:
     if choice.timing is None or view.speedup >= choice.speedup:
         return message("it could not be opened")
     return _slower(view, choice)
+
+
+def _untested(view: CandidateView, choice: CandidateView) -> Message:
+    if view.is_reference and choice.timing is None and choice.verification is not None:
+        return message("the precision in use was close enough to it when the model was loaded")
+    return view.reason or message("not tested")
 
 
 def _slower(view: CandidateView, choice: CandidateView) -> Message:

@@ -46,11 +46,18 @@ def test_list_before_any_trial(cache: Path, capsys: pytest.CaptureFixture[str]) 
     assert "2 not tested yet: run `timbre engines build`." in shown
 
 
-def test_untried_language_model_shows_no_precision(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Loading the model compares 8 and 16 bits with float32 first."""
-    arguments = ["--model", str(MODEL), "--device", "cpu", "--threads", "1", "--stage", "speech-lm"]
+@pytest.mark.parametrize(
+    ("stage", "title"), [("speech-lm", "language model"), ("flow", "flow"), ("vocoder", "vocoder")]
+)
+def test_untried_stages_show_no_precision(
+    cache: Path, capsys: pytest.CaptureFixture[str], stage: str, title: str
+) -> None:
+    """Loading the model compares 8 and 16 bits with float32 first; the flow ran in bfloat16 and float32 was named."""
+    arguments = ["--model", str(MODEL), "--device", "cpu", "--threads", "1", "--stage", stage]
     assert command.main(["why", *arguments]) == 0
-    assert "language model: PyTorch, precision chosen on loading" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"{title}: PyTorch, precision chosen on loading" in shown
+    assert "8 and 16 bits are compared with float32 on loading" in shown
 
 
 def test_build_list_why_and_clear(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,8 +78,10 @@ def stage_task(stage: Stage) -> str:
     return _tr(_TASKS[stage])
 
 
-def status_text(status: Status) -> str:
-    return _tr(_STATUSES[status])
+def status_text(view: CandidateView) -> str:
+    if view.is_reference and view.status is Status.UNTRIED:
+        return _tr(_T("Engines", "Reference"))
+    return _tr(_STATUSES[view.status])
 
 
 def status_icon(status: Status) -> tuple[str, str]:
@@ -147,7 +149,8 @@ def kept_text(view: CandidateView) -> str:
 def reason_text(view: CandidateView, stage: StageView) -> str:
     """Return why this engine is not used."""
     used = stage.choice if stage.switches_at_next_line else stage.current
-    return message_text(why_not(view, used))
+    words = message_text(why_not(view, used))
+    return "" if words.casefold() == status_text(view).casefold() else words
 
 
 def trial_text(overview: EngineStatus) -> str:

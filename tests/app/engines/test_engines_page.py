@@ -18,6 +18,7 @@ from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.widgets.progress_chip import ProgressChip
 from studio.engines.overview import EngineAction, EngineStatus, StageView, Status
 from studio.engines.stage import Stage
+from studio.messages import message
 from studio.model.measurements import Verification
 
 
@@ -75,6 +76,23 @@ def test_an_engine_that_was_compared_on_loading_shows_its_difference(page: Engin
     words = shown(Verification(True, 0.0075, 0.0, 128, agreement=1.0))
     assert "not measured · differs by 0.75%, 100% of tokens equal" in words
     assert "before a comparison" not in words
+
+
+def test_the_reference_of_a_precision_chosen_on_loading_is_named(page: EnginesPage) -> None:
+    """float32 was “Not tested: not tested” beside the precision that had been compared with it."""
+    status = engine_statuses.cpu_status()
+    untested = [
+        replace(each, status=Status.UNTRIED, verification=None, timing=None, reason=message("not tested"))
+        for each in status.stages[0].candidates[:2]
+    ]
+    stage = StageView(Stage.SPEECH_LM, untested[0].name, tuple(untested))
+    loaded = stage.loaded(untested[1].name, Verification(True, 0.0075, 0.0, 128, agreement=1.0))
+    page.show_overview(replace(status, stages=(loaded, *status.stages[1:])))
+    words = texts(page.cards[Stage.SPEECH_LM])
+    assert "\nReference" in words
+    assert "the precision in use was close enough to it when the model was loaded" in words
+    page.show_overview(replace(status, stages=(stage, *status.stages[1:])))
+    assert texts(page.cards[Stage.SPEECH_LM]).casefold().count("not tested") == 1
 
 
 def test_each_unused_engine_has_a_reason(page: EnginesPage) -> None:
