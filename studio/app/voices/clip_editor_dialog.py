@@ -110,7 +110,7 @@ class ClipEditorDialog(QDialog):
         self._num_assessments = 0
         self._refusal: StudioError | None = None
         self.setWindowTitle(self.tr("New voice"))
-        self.resize(fit_to_screen(880, 640))
+        self.resize(fit_to_screen(880, 680))
         self._waveform = WaveformView(self)
         self._waveform.setMinimumHeight(150)
         self._waveform.setAccessibleName(self.tr("Recording with selection"))

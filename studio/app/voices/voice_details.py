@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QDate, Signal
+from PySide6.QtCore import QDate, QSize, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -29,7 +29,6 @@ from studio.app.widgets.screen_fit import fit_to_screen
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import MAX_NAME
 
-_MODE_LINES = 2
 _TRANSCRIPT_LINES = 3
 _INDENT_PIXELS = 20
 _DATE_FORMAT = "yyyy-MM-dd"
@@ -44,8 +43,6 @@ class DetailsForm(QWidget):
         self.name.setAccessibleName(self.tr("Voice name"))
         self.transcript = self._make_transcript()
         self._mode_text = text_label("", "quiet")
-        # A form does not count the lines of a text that wraps, and would draw it over the field.
-        self._mode_text.setMinimumHeight(_MODE_LINES * self.fontMetrics().lineSpacing())
         self._language = self._make_languages()
         self._has_chosen_language = False
         self._notes = QLineEdit(self, placeholderText=self.tr("Optional, with tags such as #narrator"))
@@ -104,11 +101,12 @@ class DetailsForm(QWidget):
         self._consent_date.setDate(date if date.isValid() else QDate.currentDate())
 
     def _make_transcript(self) -> QPlainTextEdit:
-        field = QPlainTextEdit(self, tabChangesFocus=True, placeholderText=self.tr("Exact transcript of the selection"))
+        field = _TranscriptField(
+            self, tabChangesFocus=True, placeholderText=self.tr("Exact transcript of the selection")
+        )
         field.setAccessibleName(self.tr("Transcript"))
         field.setMinimumHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
-        # The field fills the available height, but requests none, so that a page around it does not scroll.
-        field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         # The window handles audio files that are dropped here.
         field.setAcceptDrops(False)
         return field
@@ -167,6 +165,13 @@ class DetailsForm(QWidget):
                 "The voice is cloned from the audio alone. Add a transcript at any time for a closer likeness."
             )
         self._mode_text.setText(words)
+
+
+class _TranscriptField(QPlainTextEdit):
+    """Text field that fills the available height, but requests only its minimum: a page around it scrolls late."""
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
 class EditDialog(QDialog):

@@ -150,6 +150,7 @@ def test_an_error_keeps_the_input(
 def test_the_hint_below_the_transcript_does_not_cover_it_in_a_small_dialog(qtbot: QtBot) -> None:
     form = DetailsForm()
     qtbot.addWidget(form)
-    form.resize(420, form.minimumSizeHint().height())
+    form.resize(420, form.heightForWidth(420))
     form.show()
+    assert form.height() == form.heightForWidth(420), "the page around it asks for this height"
     assert form.transcript.geometry().bottom() < form._mode_text.geometry().top()
