@@ -916,6 +916,116 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>ClipRepairController</name>
+    <message>
+        <source>{name} repaired</source>
+        <translation>{name}（已修复）</translation>
+    </message>
+    <message>
+        <source>{name} was added.</source>
+        <translation>已添加 {name}。</translation>
+    </message>
+</context>
+<context>
+    <name>ClipRepairDialog</name>
+    <message>
+        <source>Repair {name}</source>
+        <translation>修复 {name}</translation>
+    </message>
+    <message>
+        <source>Examining the recording…</source>
+        <translation>正在分析录音…</translation>
+    </message>
+    <message>
+        <source>&amp;Speaker</source>
+        <translation>说话人(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Hide names and scores</source>
+        <translation>隐藏名称和分数</translation>
+    </message>
+    <message>
+        <source>Add repaired voice</source>
+        <translation>添加修复后的音色</translation>
+    </message>
+    <message>
+        <source>Speaker {number}: {seconds:.0f} s</source>
+        <translation>说话人 {number}：{seconds:.0f} 秒</translation>
+    </message>
+    <message>
+        <source>Speaking test sentences: {number} of {total}</source>
+        <translation>正在试读：第 {number} 句，共 {total} 句</translation>
+    </message>
+    <message>
+        <source>The recording has no fault that can be repaired.</source>
+        <translation>录音没有可修复的问题。</translation>
+    </message>
+    <message>
+        <source>No candidate speaks better. The voice can stay as it is.</source>
+        <translation>没有效果更好的候选片段，无需改动此音色。</translation>
+    </message>
+    <message>
+        <source>The chosen candidate speaks more like the speaker. The original voice is kept.</source>
+        <translation>所选片段读出的语音更像说话人。原音色会保留。</translation>
+    </message>
+    <message>
+        <source>Candidate {letter}</source>
+        <translation>候选 {letter}</translation>
+    </message>
+    <message>
+        <source>Play clip of {name}</source>
+        <translation>播放片段：{name}</translation>
+    </message>
+    <message>
+        <source>Play sentence {number} of {name}</source>
+        <translation>播放第 {number} 句：{name}</translation>
+    </message>
+    <message>
+        <source>As it is</source>
+        <translation>原录音</translation>
+    </message>
+    <message>
+        <source>Cleaned: {steps}</source>
+        <translation>已处理：{steps}</translation>
+    </message>
+    <message>
+        <source>Passage from {start:.1f} to {end:.1f} s</source>
+        <translation>片段：{start:.1f} 至 {end:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>Similarity unknown</source>
+        <translation>相似度未知</translation>
+    </message>
+    <message>
+        <source>Similarity {similarity:.2f}</source>
+        <translation>相似度 {similarity:.2f}</translation>
+    </message>
+    <message>
+        <source>{similarity}, sentences with problems: {count}</source>
+        <translation>{similarity}，有问题的句子：{count}</translation>
+    </message>
+    <message>
+        <source>clipping</source>
+        <translation>削波</translation>
+    </message>
+    <message>
+        <source>DC offset</source>
+        <translation>直流偏移</translation>
+    </message>
+    <message>
+        <source>hum</source>
+        <translation>哼声</translation>
+    </message>
+    <message>
+        <source>noise</source>
+        <translation>噪声</translation>
+    </message>
+    <message>
+        <source>level</source>
+        <translation>音量</translation>
+    </message>
+</context>
+<context>
     <name>ClipReport</name>
     <message>
         <source>Good</source>
@@ -12879,6 +12989,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>New voice from this recording…</source>
         <translation>用此录音新建音色…</translation>
+    </message>
+    <message>
+        <source>Repair recording…</source>
+        <translation>修复录音…</translation>
     </message>
     <message>
         <source>Show preparation error</source>

@@ -30,6 +30,7 @@ from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.live_strip import LiveFigures
 from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
+from studio.app.voices.clip_repair_controller import ClipRepairController
 from studio.app.voices.shorter_voice_offer import ShorterVoiceOffer
 from studio.app.widgets.focus import place_in_tab_order
 from studio.app.window import MainWindow
@@ -61,6 +62,8 @@ class DeferredParts(QObject):
         self.style_notices = StyleNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
         self.shorter_voices = ShorterVoiceOffer(session, window.voices.preparation, notices, window)
+        self.clip_repairs = ClipRepairController(session, notices, window)
+        window.voices.repair_wanted.connect(self.clip_repairs.repair)
         self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
         self.speakers = SpeakersController(session, script, notices, window)

@@ -32,6 +32,7 @@ class VoicesPanel(QWidget):
     voices_changed = Signal()
     clip_started = Signal()  # the clip of a voice is about to be played
     status_message = Signal(str)
+    repair_wanted = Signal(object)  # Voice
     failed = Signal(object)  # StudioError
 
     def __init__(
@@ -185,6 +186,7 @@ class VoicesPanel(QWidget):
         self._list.voice_chosen.connect(self.voice_chosen)
         self._list.status_message.connect(self.status_message)
         self._list.play_started.connect(self.clip_started)
+        self._list.repair_wanted.connect(self.repair_wanted)
         self._list.failed.connect(self.failed)
         # Edits of the library.
         self._edits.changed.connect(self.refresh)

@@ -49,6 +49,7 @@ class VoiceList(QListView):
     voice_chosen = Signal(str)  # name of the voice to assign to the selected lines
     play_started = Signal()  # a clip is about to be played
     status_message = Signal(str)
+    repair_wanted = Signal(object)  # Voice
     failed = Signal(object)  # StudioError
 
     def __init__(
@@ -102,7 +103,7 @@ class VoiceList(QListView):
         one = voices[0] if len(voices) == 1 else None
         for name in ("choose", "duplicate", "export"):
             self.actions_by_name[name].setEnabled(one is not None)
-        for name in ("listen", "reopen"):  # stored features have no recording
+        for name in ("listen", "reopen", "repair"):  # stored features have no recording
             self.actions_by_name[name].setEnabled(one is not None and one.generation is None)
         self.actions_by_name["rename"].setEnabled(one is not None)
         self.actions_by_name["edit"].setEnabled(one is not None and not one.is_built_in)
@@ -145,6 +146,7 @@ class VoiceList(QListView):
             ("rename", self.tr("Rename"), "", [QKeySequence(Qt.Key.Key_F2)], self._rename),
             ("edit", self.tr("Transcript, notes and consent…"), "", [], self._edit),
             ("reopen", self.tr("New voice from this recording…"), "", [], self._reopen_recording),
+            ("repair", self.tr("Repair recording…"), "", [], self._repair),
             ("problem", self.tr("Show preparation error"), "warning", [], self._show_problem),
             ("duplicate", self.tr("Duplicate"), "duplicate", [], self._duplicate),
             ("export", self.tr("Export voice…"), "export", [], self._export),
@@ -263,6 +265,10 @@ class VoiceList(QListView):
     def _reopen_recording(self) -> None:
         if (voice := self.current_voice) is not None:
             self._importer().reopen_recording(voice)
+
+    def _repair(self) -> None:
+        if (voice := self.current_voice) is not None:
+            self.repair_wanted.emit(voice)
 
     def _duplicate(self) -> None:
         if (voice := self.current_voice) is not None:
