@@ -292,3 +292,22 @@ def test_from_nothing_to_a_vocoder_the_program_loads(options: TrainingOptions, t
     torch.testing.assert_close(
         vocoder.load_trained(options.work, "vocoder_tuned").ups[1].weight, network.ups[1].weight, atol=2e-2, rtol=0
     )
+
+
+def test_convolutions_as_images_have_the_gradients_of_plain_ones() -> None:
+    plain = torch.nn.Conv1d(8, 8, 5, dilation=3)
+    image = torch.nn.Conv1d(8, 8, 5, dilation=3)
+    image.load_state_dict(plain.state_dict())
+    block = SimpleNamespace(convs1=[image], convs2=[])
+    vocoder.ImageConvolution.replace(SimpleNamespace(resblocks=[block], source_resblocks=[]))  # type: ignore[arg-type]
+    x = torch.randn(2, 8, 40, generator=torch.Generator().manual_seed(2))
+    wanted, found = plain(x), image(x)
+    assert found.dtype is torch.float32
+    torch.testing.assert_close(found, wanted, rtol=0.02, atol=0.02)
+    for convolution in (plain, image):
+        convolution(x).square().sum().backward()
+    for name, parameter in image.named_parameters():
+        exact = plain.get_parameter(name).grad
+        assert parameter.grad is not None
+        assert exact is not None
+        assert (parameter.grad - exact).norm() < 0.02 * exact.norm()
