@@ -42,7 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subject = parser.add_mutually_exclusive_group(required=True)
-    subject.add_argument("--model", type=Path, metavar="DIR", help="the model folder to measure")
+    subject.add_argument(
+        "--model", type=Path, metavar="DIR|NAME", help="a model folder, or the name of an installed model"
+    )
     subject.add_argument(
         "--random",
         choices=("cosyvoice1", "cosyvoice2", "cosyvoice3"),

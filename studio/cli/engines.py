@@ -87,8 +87,14 @@ def _run_engines(arguments: argparse.Namespace, _command_context: CommandContext
 
 
 def _run_bench(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
-    """Pass all other arguments, including ``--help``, to the benchmark."""
-    return _run_module(["studio.bench", *arguments.rest])
+    """Pass all other arguments, including ``--help``, to the benchmark. Raise ``ModelNotFound``."""
+    rest = [
+        part for word in arguments.rest for part in (word.split("=", 1) if word.startswith("--model=") else (word,))
+    ]
+    if "--model" in rest[:-1]:
+        at = rest.index("--model") + 1
+        rest[at] = str(model_folder(rest[at]))
+    return _run_module(["studio.bench", *rest])
 
 
 def _run_module(command: list[str]) -> int:

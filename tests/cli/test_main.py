@@ -170,6 +170,18 @@ def test_a_closed_pipe_is_not_an_error() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["--model", "studio-mini"], ["--model=studio-mini"]])
+def test_bench_accepts_the_name_of_a_model(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    """Every other command does; this one answered that there is no folder of that name."""
+    assert main(["bench", *words, "--only", "nothing"]) != 0
+    shown = capfd.readouterr().err
+    assert "no model folder" not in shown
+    assert "nothing" in shown
+    assert main(["bench", *(word.replace("mini", "maxi") for word in words)]) != 0
+    assert "There is no model studio-maxi. Did you mean studio-mini?" in capfd.readouterr().err
+
+
 def test_arguments_of_bench_are_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as usage:
         sys.exit(main(["bench", "--random", "cosyvoice4", "--json"]))
