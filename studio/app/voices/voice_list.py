@@ -103,7 +103,7 @@ class VoiceList(QListView):
         one = voices[0] if len(voices) == 1 else None
         for name in ("choose", "duplicate", "export"):
             self.actions_by_name[name].setEnabled(one is not None)
-        for name in ("listen", "reopen", "repair"):  # stored features have no recording
+        for name in ("listen", "reopen"):  # stored features have no recording
             self.actions_by_name[name].setEnabled(one is not None and one.generation is None)
         self.actions_by_name["rename"].setEnabled(one is not None)
         self.actions_by_name["edit"].setEnabled(one is not None and not one.is_built_in)
@@ -119,6 +119,9 @@ class VoiceList(QListView):
             if name in ("rename", "delete"):
                 menu.addSeparator()
             menu.addAction(action)
+            if name == "reopen":
+                # Has no shortcut, so that it is made with the menu.
+                menu.addAction(self.tr("Repair recording…"), self._repair).setEnabled(action.isEnabled())
         menu.addSeparator()
         deleted = menu.addMenu(icon("undo"), self.tr("Restore deleted voice"))
         deleted.setEnabled(bool(trashed))
@@ -146,7 +149,6 @@ class VoiceList(QListView):
             ("rename", self.tr("Rename"), "", [QKeySequence(Qt.Key.Key_F2)], self._rename),
             ("edit", self.tr("Transcript, notes and consent…"), "", [], self._edit),
             ("reopen", self.tr("New voice from this recording…"), "", [], self._reopen_recording),
-            ("repair", self.tr("Repair recording…"), "", [], self._repair),
             ("problem", self.tr("Show preparation error"), "warning", [], self._show_problem),
             ("duplicate", self.tr("Duplicate"), "duplicate", [], self._duplicate),
             ("export", self.tr("Export voice…"), "export", [], self._export),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import soundfile
 from fake_checks import FakeChecks, good_check
-from PySide6.QtWidgets import QCheckBox, QPushButton, QRadioButton, QToolButton
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QRadioButton, QToolButton
 from window_bench import Bench
 
 from studio import paths
@@ -35,7 +36,13 @@ def opened(bench: Bench) -> ClipRepairDialog:
     """Choose the entry of the menu, and return the dialog."""
     assert bench.window is not None
     assert bench.window.voices.select("Anna")
-    bench.window.voices._list.actions_by_name["repair"].trigger()
+    voices = bench.window.voices._list
+    voices.open_menu(QPoint(), [])
+    (menu,) = (each for each in voices.findChildren(QMenu) if each.isVisible())
+    (repair,) = (each for each in menu.actions() if each.text() == "Repair recording…")
+    assert repair.isEnabled()
+    repair.trigger()
+    menu.close()
     (dialog,) = bench.window.findChildren(ClipRepairDialog)
     return dialog
 

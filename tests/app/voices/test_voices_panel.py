@@ -348,7 +348,7 @@ def test_only_the_name_of_a_bundled_voice_can_be_changed(
     refresh(panel, qtbot)
     panel.select("Harbour")
     enabled = {name for name, action in panel._list.actions_by_name.items() if action.isEnabled()}
-    assert enabled == {"choose", "listen", "rename", "reopen", "repair", "duplicate", "export"}
+    assert enabled == {"choose", "listen", "rename", "reopen", "duplicate", "export"}
     panel._list.actions_by_name["duplicate"].trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Harbour", "Harbour 2"])
 
