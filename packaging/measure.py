@@ -3,8 +3,8 @@
     python3 packaging/measure.py NAME [options]
     python3 packaging/measure.py NAME --help
 
-NAME is ``attribution``, ``cluster``, ``consistency``, ``marks``, ``qualities``, ``requests-at-once``, ``serving``,
-``take-checks`` or ``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
+NAME is ``attribution``, ``clip-repairs``, ``cluster``, ``consistency``, ``marks``, ``qualities``, ``requests-at-once``,
+``serving``, ``take-checks`` or ``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ sys.path[:0] = [str(_PACKAGING.parent), str(_PACKAGING / "mini")]
 
 MEASUREMENTS = {
     "attribution": "measurements.attribution",
+    "clip-repairs": "measurements.clip_repairs",
     "cluster": "measurements.cluster",
     "consistency": "measurements.consistency",
     "marks": "measurements.marks",
