@@ -404,3 +404,14 @@ def test_characters_and_headings_of_files_are_kept(tmp_path: Path) -> None:
         Heading.SCENE,
         Heading.NONE,
     ]
+
+
+def test_a_direction_that_names_a_style_is_the_style_of_its_speech() -> None:
+    text = "小明（请用四川话表达）：你吃饭了吗？\n小红（笑着）：吃了。\nTOM (angry): No!"
+    lines = lines_of_blocks(dialogue_blocks(text), SplitMode.PARAGRAPH)
+    assert [(line.character, line.style.preset) for line in lines if line.is_spoken] == [
+        ("小明", "dialect.sichuan"),
+        ("小红", None),
+        ("TOM", "emotion.angry"),
+    ]
+    assert [line.text for line in lines if not line.is_spoken] == ["（请用四川话表达）", "（笑着）", "(angry)"]

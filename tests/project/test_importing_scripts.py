@@ -17,6 +17,7 @@ from scripts import import_script
 from studio.errors import StudioError, UnreadableScript
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.script_file import SCRIPT_SUFFIXES
+from studio.project.importing.style_names import style_named
 from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import (
     MAX_ROWS,
@@ -25,7 +26,6 @@ from studio.project.importing.tables import (
     lines_of_table,
     read_csv,
     read_sheets,
-    style_named,
 )
 from studio.project.importing.word import read_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, Slot

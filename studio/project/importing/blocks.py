@@ -10,7 +10,7 @@ import regex
 
 from studio.messages import Message
 from studio.project.details import ImportSource
-from studio.project.lines import Heading, Line, new_id
+from studio.project.lines import Heading, Line, LineStyle, new_id
 from studio.project.splitting import SplitMode, split_paragraphs, unwrap
 
 
@@ -22,6 +22,7 @@ class Block:
         level: The level of a heading, from 1, or 0 for a paragraph.
         is_spoken: False for footnotes and stage directions.
         character: Who speaks, None for the narrator.
+        style: How it is spoken.
         is_matter: Whether it belongs to the front or back matter of a book, such as its contents or copyright.
     """
 
@@ -30,6 +31,7 @@ class Block:
     is_spoken: bool = True
     character: str | None = None
     is_matter: bool = False
+    style: LineStyle = LineStyle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode, chapter_level: i
                     heading=heading,
                     is_spoken=block.is_spoken,
                     character=block.character,
+                    style=block.style,
                     begins_paragraph=not (number or heading) and bool(lines) and not lines[-1].heading,
                 )
                 for number, text in enumerate(paragraph)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import regex
 
 from studio.project.importing.blocks import Block, Book
+from studio.project.importing.style_names import style_named
+from studio.project.lines import LineStyle
 from studio.project.splitting import unwrap
 from studio.text.tags import COSYVOICE3_TAGS
 
@@ -98,7 +100,7 @@ def is_dialogue(text: str) -> bool:
 def dialogue_blocks(text: str) -> Iterator[Block]:
     """Yield the paragraphs of a tagged dialogue. Paragraphs without a name belong to the narrator.
 
-    Stage directions of a speech are blocks that are not spoken.
+    Stage directions of a speech are blocks that are not spoken. One that names a style is also the style of the speech.
     """
     for line in text.splitlines():
         if line.strip():
@@ -111,7 +113,8 @@ def dialogue_blocks(text: str) -> Iterator[Block]:
                 note = f"（{direction}）" if _HAN.search(direction) else f"({direction})"
                 yield Block(note, is_spoken=False, character=name)
             if said:
-                yield Block(said, character=name)
+                styles = (style for direction in directions if (style := style_named(direction)).preset)
+                yield Block(said, character=name, style=next(styles, LineStyle()))
 
 
 def _speech(line: str) -> regex.Match[str] | None:

@@ -9,22 +9,20 @@ import shlex
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import groupby
 
 import regex
 
-from studio import paths
 from studio.errors import StudioError, UnreadableScript
 from studio.messages import Message, message
 from studio.project.csv_table import unescape_cell
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping, is_ambiguous
 from studio.project.importing.dialogue import without_directions
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, Heading, Line, LineOrigin, LineStyle, new_id, sanitize
+from studio.project.importing.style_names import style_named
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Heading, Line, LineOrigin, new_id, sanitize
 from studio.project.splitting import unwrap
 from studio.text.language import tag_named
-from studio.text.styles import STYLES_FILE, Preset, load_styles
 
 MAX_ROWS = 100_000
 _MAX_COLUMNS = 200
@@ -44,15 +42,7 @@ _MAX_NAMED = 5
 # Variables of games, such as {PLAYER_NAME}, ${gold}, [PLAYER] and %COLOR%; no tags, such as [breath] and [HH].
 _PLACEHOLDER = regex.compile(r"\$?\{[\p{L}_][\w.: ]*\}|\[[A-Z][A-Z_]{3,}\]|%[A-Z][A-Z_]+%")
 # Names of styles in tables, besides those of the presets.
-_OTHER_STYLE_NAMES = {
-    "emotion.happy": "happily happiness joy joyful cheerful 高兴 快乐 愉快 喜悦",
-    "emotion.sad": "sadly sadness 悲伤 难过 悲痛",
-    "emotion.angry": "angrily anger mad furious 愤怒 发怒 恼怒",
-    "emotion.surprised": "surprise astonished 吃惊 惊奇 震惊",
-    "emotion.fear": "afraid scared fear 害怕 惊恐",
-}
 _HAN = regex.compile(r"\p{Han}")
-_GENERATIONS = ("cosyvoice3", "cosyvoice2")
 _ESCAPED = regex.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot contain
 _MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")
 
@@ -453,32 +443,3 @@ def _delimiter(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "")
     unquoted = regex.sub(r'"[^"]*"', "", first)
     return max(_DELIMITERS, key=unquoted.count)
-
-
-def style_named(words: str) -> LineStyle:
-    """Return the style preset whose id or label is ``words``, or else ``words`` as an instruction."""
-    wanted = words.strip().casefold()
-    family = _families().get(wanted)
-    if family is not None:
-        return LineStyle(preset=family)
-    return LineStyle(instruct=words.strip()) if wanted else LineStyle()
-
-
-@cache
-def _families() -> dict[str, str]:
-    """Return preset families by all their names; the newest generation takes precedence, bundled models come last."""
-    found: dict[str, str] = {}
-    lists = [load_styles(generation) for generation in _GENERATIONS]
-    lists += [load_styles("", file.parent) for file in sorted(paths.resources().glob(f"models/*/{STYLES_FILE}"))]
-    for preset in (preset for styles in lists for preset in styles.presets):
-        for name in _names(preset):
-            found.setdefault(name, preset.family)
-    for family, names in _OTHER_STYLE_NAMES.items():
-        for name in names.split(" "):
-            found.setdefault(name, family)
-    return found
-
-
-def _names(preset: Preset) -> tuple[str, ...]:
-    names = (preset.id, preset.family, preset.label_en, preset.label_zh, preset.instruction)
-    return tuple(name.casefold() for name in names)
