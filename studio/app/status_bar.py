@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from studio.app.bridge import Engine, EngineState
 from studio.app.error_text import format_error
@@ -11,7 +11,7 @@ from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.translation import with_label
 from studio.app.widgets.controls import icon_button
-from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.elided_label import ElidedLabel, ElidedToolButton
 from studio.app.widgets.progress_chip import ProgressChip
 
 _PIXELS_OF_BAR = 120
@@ -29,8 +29,9 @@ class StatusBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._engine_mark = QToolButton(autoRaise=True)
+        self._engine_mark = ElidedToolButton(autoRaise=True)
         self._engine_mark.setToolButtonStyle(self._engine_mark.toolButtonStyle().ToolButtonTextBesideIcon)
+        self._engine_mark.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._engine_mark.setAccessibleName(self.tr("Model"))
         self._engine_mark.clicked.connect(self.engine_clicked)
         self._task = ElidedLabel()

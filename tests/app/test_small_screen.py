@@ -15,6 +15,7 @@ from studio.app import layout
 from studio.app.models.first_run_panel import PanelButton, PanelPage
 from studio.app.script.line_model import Column
 from studio.app.theme.appearance import Appearance, apply_theme
+from studio.app.widgets.elided_label import ElidedPushButton
 from studio.app.window import MainWindow
 from studio.errors import SourceUnreachable
 from studio.project.lines import Line, new_id
@@ -72,6 +73,21 @@ def test_with_both_panels_the_window_fits_the_screen(window: MainWindow, bench: 
     assert cut_off(bench.parts.models.panel) == []
     assert bench.parts.models.panel.height() < 3 * window.fontMetrics().lineSpacing()
     assert window.script.view.height() > 120
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_the_name_of_a_model_in_the_first_steps_does_not_widen_the_window(
+    window: MainWindow, bench: Bench, is_busy: bool
+) -> None:
+    words = "Download Fun-CosyVoice3-0.5B-2512 (3.1 GB)"
+    page = PanelPage("A better voice", "Text", is_busy=is_busy, buttons=[PanelButton(words, bool)])
+    bench.parts.models.panel.show_page(page)
+    bench.live(0.05)
+    assert window.size() == SMALL
+    (button,) = (each for each in window.findChildren(ElidedPushButton) if each.isVisible())
+    assert button.shown_text.endswith("…")
+    assert button.toolTip() == button.text() == words
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from studio.app.voices.voice_items import read_clip
 from studio.app.voices.voice_text import LANGUAGE_NAMES, guess_language, language_name
 from studio.app.widgets.controls import in_column, text_label
 from studio.app.widgets.dialogs import dialog_buttons
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import MAX_NAME
@@ -167,6 +168,7 @@ class DetailsForm(QWidget):
         self._mode_text.setText(words)
 
 
+@paints_safely
 class _TranscriptField(QPlainTextEdit):
     """Text field that fills the available height, but requests only its minimum: a page around it scrolls late."""
 

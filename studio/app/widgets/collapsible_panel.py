@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QProgressBar,
-    QPushButton,
     QSizePolicy,
     QToolButton,
     QWidget,
@@ -19,11 +18,12 @@ from PySide6.QtWidgets import (
 
 from studio.app.theme.icons import icon
 from studio.app.widgets.controls import in_column, in_row
+from studio.app.widgets.elided_label import ElidedPushButton
 from studio.app.widgets.focus import holds_focus
 
 _STEPS = 1000
 _BAR_PIXELS = 10
-_SMALL_BAR_PIXELS = 72
+_SMALL_BAR_PIXELS = 36
 _SIDES = (12, 8)  # left and right
 # top and bottom
 _WHOLE_MARGINS = (6, 8)
@@ -55,7 +55,8 @@ class CollapsiblePanel(QFrame):
         self._title.setFont(font)
         self._bar, self._small_bar = self._make_bar(), self._make_bar()
         self._small_bar.setFixedWidth(_SMALL_BAR_PIXELS)
-        self._offer = QPushButton()
+        self._offer = ElidedPushButton()
+        self._offer.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._offer.clicked.connect(self.offer_taken)
         self._more = QToolButton(autoRaise=True)
         self._more.setText(self.tr("More…"))
