@@ -42,7 +42,7 @@ from studio.storage.atomic_file import atomic_write
 RATE = 32_000
 _NICENESS = 10
 _SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".mp3", ".g722"})
-_LONGEST_SECONDS, _SHORTEST_SECONDS = 10, 1.1
+_MAX_SECONDS, _MIN_SECONDS = 10, 1.1
 _FITTED_SPEEDS = (0.93, 0.97, 1.0, 1.03, 1.07)
 # In dB squared: chance differences between the voices of the fit.
 _REGULARISATION = 0.1
@@ -93,9 +93,9 @@ def read(path: Path) -> Samples | None:
     else:
         channels, rate = soundfile.read(path, dtype="float32", always_2d=True)
         sound = channels[:, 0]
-    if len(sound) < _SHORTEST_SECONDS * rate or np.abs(sound).max() < 1e-3:
+    if len(sound) < _MIN_SECONDS * rate or np.abs(sound).max() < 1e-3:
         return None
-    return resampled(sound, rate, RATE)[: _LONGEST_SECONDS * RATE]
+    return resampled(sound, rate, RATE)[: _MAX_SECONDS * RATE]
 
 
 def joined(files: Iterable[Path], seconds: float) -> Iterator[Samples]:

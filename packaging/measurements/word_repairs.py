@@ -3,7 +3,7 @@
     python3 packaging/measure.py word-repairs --work FOLDER [--takes 100] [--json FILE]
 
 For each take, a sentence is spoken with another word in place of one of its words. The word is then corrected as by
-*Say changed words*, and the whole corrected sentence is spoken anew for comparison. The recogniser of the model judges
+*Say changed words*, and for comparison the whole corrected sentence is spoken again. The recogniser of the model judges
 whether the word is right. Joins are examined by the checks of takes, and for clicks: a jump of the samples beyond the
 largest one elsewhere in both takes. ``word_repairs.md`` lists the results. FOLDER keeps the cache and the takes that are
 done, so that an interrupted measurement resumes.

@@ -45,7 +45,7 @@ _NEIGHBOURS = 49  # bins to whose mean the level of a bin is compared
 _FLOOR = 0.1  # of this mean: hides what is between the harmonics of a voice
 _SMALLEST = 1e-20  # power
 _QUIETEST = 1e-3  # of the power of loud frames
-_FEWEST_FRAMES = 20
+_MIN_FRAMES = 20
 _SPEEDS = tuple(round(0.9 + 0.005 * step, 3) for step in range(41))
 _PIECE_SECONDS = 30
 
@@ -167,7 +167,7 @@ def find_mark(path: Path) -> FoundMark:
 def find_in(samples: Samples) -> FoundMark:
     """Search sound of 32 kHz as a whole."""
     levels = levels_of(samples)
-    if len(levels) < _FEWEST_FRAMES:
+    if len(levels) < _MIN_FRAMES:
         return FoundMark(MarkState.NOT_CHECKED)
     spectrum, pattern = levels.mean(axis=0), load_pattern()
     found = (FoundMark(MarkState.NOT_FOUND, pattern.score(spectrum, speed), speed=speed) for speed in _SPEEDS)

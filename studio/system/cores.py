@@ -56,7 +56,7 @@ def _within_quota(cores: int, system: Path) -> int:
 
 
 def _read_list(path: Path) -> set[int]:
-    """Return the numbers of a list such as ``0-7,16``; empty if there is none."""
+    """Return the numbers in a file such as ``0-7,16``, or none if it cannot be read."""
     try:
         ranges = [part.split("-") for part in path.read_text("ascii").strip().split(",")]
         return {number for limits in ranges for number in range(int(limits[0]), int(limits[-1]) + 1)}

@@ -309,7 +309,7 @@ def _moved(part: tuple[float, float], windows: Sequence[PromptWindow], offsets: 
 def _own_parts(
     recording: Waveform, window: PromptWindow, stretches: Sequence[PromptWindow], has_others: bool
 ) -> list[PromptWindow]:
-    """Return the passages of ``window`` in ``stretches``, cut at pauses; the whole window if nobody else speaks."""
+    """Return the parts of ``window`` within ``stretches``, cut at pauses, or all of it if nobody else speaks."""
     inside = [
         PromptWindow(max(window.start_seconds, each.start_seconds), min(window.end_seconds, each.end_seconds))
         for each in stretches

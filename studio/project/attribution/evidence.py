@@ -50,7 +50,7 @@ class Evidence:
         return found
 
     def is_subject(self, named: Reference, paragraph: int) -> bool:
-        """Return whether a sentence of a paragraph begins with a person."""
+        """Return whether a sentence of ``paragraph`` begins with the name of ``named``."""
         begins = rf"(?:^|[.!?]\s+){regex.escape(named.text)}\b"
         return regex.search(begins, self._paragraphs[paragraph]) is not None
 

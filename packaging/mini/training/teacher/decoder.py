@@ -1,8 +1,8 @@
 """The largest part of Kokoro, from the features of the text to a spectrum, in torch with the weights of its graph.
 
-Its 1-dimensional convolutions have the layout of images with channels last. In bfloat16, processors with AMX perform
-these about ten times as fast as ONNX Runtime's convolutions of floats, and all others as fast. The rounding is 26 dB
-below the speech and does not change DNSMOS (nine sentences of three voices: at most 0.03).
+Its 1-dimensional convolutions have the layout of images with channels last. On a processor with AMX, this part takes
+0.24 CPU seconds for each second of speech in bfloat16, and 0.88 in ONNX Runtime. The rounding is 25 to 28 dB below the
+speech, and changes DNSMOS by at most 0.03 (nine sentences of three voices).
 """
 
 from __future__ import annotations
