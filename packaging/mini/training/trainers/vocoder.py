@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from studio.model.config import Precision
 from studio.model.cpu_products import multiplies_in
-from studio.model.vocoder.layers import History, Snake
+from studio.model.vocoder.layers import History, Snake, as_image_weight, convolve_as_image
 from studio.model.vocoder.network import CausalHiFT, UniformTable
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
@@ -112,11 +111,8 @@ class ImageConvolution(nn.Conv1d):
     """
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
-        image = columns.unsqueeze(2).to(torch.bfloat16, memory_format=torch.channels_last)
-        weight = self.weight.unsqueeze(2).to(torch.bfloat16, memory_format=torch.channels_last)
         bias = None if self.bias is None else self.bias.to(torch.bfloat16)
-        convolved = F.conv2d(image, weight, bias, dilation=(1, *self.dilation))
-        return convolved.to(torch.float32, memory_format=torch.contiguous_format).squeeze(2)
+        return convolve_as_image(columns, as_image_weight(self.weight, torch.bfloat16), bias, self.dilation)
 
     @classmethod
     def replace(cls, network: CausalHiFT) -> None:
