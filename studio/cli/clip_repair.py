@@ -1,4 +1,4 @@
-"""`timbre voices passages` and `timbre voices repair`: the best part of a recording, cleaned if that helps."""
+"""`timbre voices passages` and `timbre voices repair`: find the best part of a recording, and clean it if that helps."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from studio.take_checks.clip_repair import (
 )
 from studio.take_checks.service import TakeCheckService
 from studio.text.language import detect_language
+from studio.voices.best_segment import cut_prompt
 from studio.voices.library import Voice
 from studio.voices.permission import require_permission
 from studio.worker.client import WorkerClient
@@ -52,7 +53,11 @@ def add_actions(actions: Actions) -> None:
     add_engine_options(repair)
     for parser in (passages, repair):
         parser.add_argument(
-            "--speaker", type=positive, default=1, metavar="N", help="which speaker, by the time they speak (default 1)"
+            "--speaker",
+            type=positive,
+            default=1,
+            metavar="N",
+            help="number of the speaker, in order of speaking time (default 1)",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         add_model_option(parser)
@@ -64,8 +69,6 @@ def _passages(arguments: argparse.Namespace, command_context: CommandContext) ->
         folder = model_folder(arguments.model)
         found = survey(recording, checks, folder, speaker=arguments.speaker, count=arguments.count)
     if arguments.write:
-        from studio.voices.best_segment import cut_prompt  # noqa: PLC0415 - only with --write
-
         arguments.write.mkdir(parents=True, exist_ok=True)
         for number, passage in enumerate(found.passages, 1):
             clip = cut_prompt(recording, passage.window)
@@ -111,7 +114,7 @@ def _repair(arguments: argparse.Namespace, command_context: CommandContext) -> i
 
 
 class _Comparison:
-    """Speech of the candidates. ``repair`` is its result."""
+    """Comparison of the speech of candidates. ``run`` sets ``repair``."""
 
     repair: Repair
 
@@ -171,7 +174,7 @@ def _print_repair(voice: Voice, found: Survey, repair: Repair, added: Voice | No
     for trial in repair.trials:
         print(_in_words(trial, is_offered=trial is repair.offered))
     if added is None:
-        print_message(f"No candidate speaks better. {voice.name} is left as it is.")
+        print_message(f"No candidate gives better speech. {voice.name} is unchanged.")
         return
     print_message(f"added {printable(added.name)}: {added.clip_seconds:.1f} s. {voice.name} is unchanged.")
     if added.transcript and added.transcript != voice.transcript:

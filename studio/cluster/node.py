@@ -23,7 +23,7 @@ from studio.system.child_process import new_log_path
 
 DEFAULT_RAY_PORT = 6379
 _START_SECONDS = 180.0
-# How long a head node that is being started may not answer.
+# A head node that is being started may not answer for this long.
 _HEAD_SECONDS = 10.0
 # A node of a busy computer may miss the 30 seconds in which Ray expects it.
 _JOIN_ATTEMPTS = 3
@@ -92,8 +92,8 @@ def start_node(
     """Start a head node on ``port``, or a node that joins the head node ``join``. Return when it runs.
 
     ``host`` is the address of this computer for other nodes. 127.0.0.1 needs :func:`keep_private`.
-    ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``, also if the head
-    node does not answer, and ``UnusableSetting`` if other users can read the token of Ray.
+    ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``, for example if the
+    head node does not answer, and ``UnusableSetting`` if other users can read the token of Ray.
     """
     require_authentication()
     if (running := running_node()) is not None:
@@ -147,23 +147,23 @@ def _start(command: list[str], address: str, *, is_head: bool) -> Node:
 
 
 def require_head(address: str) -> None:
-    """Raise ``CannotServe`` unless something answers at ``address``. Ray would try to connect for ever."""
+    """Raise ``CannotServe`` unless something answers at ``address``. Ray would try to connect forever."""
     host, _, port = address.rpartition(":")
     deadline = time.monotonic() + _HEAD_SECONDS
     while True:
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_HEAD_SECONDS).close()
         except (OSError, ValueError) as error:
-            if time.monotonic() < deadline and not isinstance(error, ValueError):
-                time.sleep(_POLL_SECONDS)
-                continue
-            raise CannotServe(
-                "The head node {address} does not answer ({reason}).",
-                remedy="Check the address and its firewall, or start the cluster there with “timbre cluster start”.",
-                address=address,
-                reason=error,
-            ) from error
-        return
+            if isinstance(error, ValueError) or time.monotonic() >= deadline:
+                raise CannotServe(
+                    "The head node {address} does not answer ({reason}).",
+                    remedy="Check the address and its firewall, or start the cluster there with “timbre cluster start”.",
+                    address=address,
+                    reason=error,
+                ) from error
+            time.sleep(_POLL_SECONDS)
+        else:
+            return
 
 
 def remember(node: Node) -> None:

@@ -2,8 +2,8 @@
 
 Decided: a fixed equaliser of ±0.9 dB below 2 kHz. Because: the network of resemble-perth (MIT licence, Resemble AI) is
 such an equaliser, of ±1.7 dB: it changes each band in the same way in all speech, within 0.1 dB. A filter does this
-without delay and without its 37 MB of weights, and a matched filter finds the known pattern, also of that network, if
-it is half as strong. Instead of: its networks, which need a mark that is easier to hear.
+without delay and without 37 MB of weights. A matched filter finds this pattern at half the strength, and that of the
+network as well. Instead of: its networks, which need a mark that is easier to hear.
 
 Both are in ``resources/mark.npz``, made by ``packaging/measure.py marks --fit``: the gains of the equaliser, and what
 tells them from the spectra of unmarked speech. The mark is not secret: it can be removed or copied.
@@ -43,8 +43,8 @@ _FFT = 4096  # two bins for each band, so that spectra can be stretched
 _NUM_BINS = 284
 _NEIGHBOURS = 49  # bins to whose mean the level of a bin is compared
 _FLOOR = 0.1  # of this mean: hides what is between the harmonics of a voice
-_SMALLEST = 1e-20  # power
-_QUIETEST = 1e-3  # of the power of loud frames
+_MIN_POWER = 1e-20
+_MIN_LOUD_SHARE = 1e-3  # of the power of loud frames
 _MIN_FRAMES = 20
 _SPEEDS = tuple(round(0.9 + 0.005 * step, 3) for step in range(41))
 _PIECE_SECONDS = 30
@@ -186,10 +186,10 @@ def levels_of(samples: Samples) -> Array:
     margin = _NEIGHBOURS // 2
     power = np.abs(np.fft.rfft(frames * _WINDOW, _FFT)[:, : _NUM_BINS + margin]).astype(np.float64) ** 2
     mean = power.mean(axis=1)
-    power = power[(mean > _QUIETEST * np.percentile(mean, 95)) & (mean > 0)]
+    power = power[(mean > _MIN_LOUD_SHARE * np.percentile(mean, 95)) & (mean > 0)]
     sums = np.cumsum(np.pad(power, ((0, 0), (margin + 1, margin)), mode="symmetric"), axis=1)
     around = (sums[:, _NEIGHBOURS:] - sums[:, :-_NEIGHBOURS]) / _NEIGHBOURS
-    levels: Array = 10 * np.log10(power / (around + _SMALLEST) + _FLOOR)
+    levels: Array = 10 * np.log10(power / (around + _MIN_POWER) + _FLOOR)
     return levels[:, :_NUM_BINS]
 
 

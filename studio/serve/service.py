@@ -69,7 +69,8 @@ class ServiceOptions:
     ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; if it is empty, they get
     the first voice of the library and bundled voices. ``voice_names`` takes precedence: it maps names that clients send
     to voices. ``max_waiting`` is the length of the queue. ``is_strict`` refuses names of other models. ``signing`` signs
-    whole files, and ``is_marked`` adds the imperceptible mark to them. ``warms_up`` speaks a sentence in the default voice before the service is ready.
+    whole files, and ``is_marked`` adds the imperceptible mark to them. ``warms_up`` speaks a sentence in the default voice
+    before the service is ready.
     """
 
     model_folder: Path

@@ -1,12 +1,14 @@
-"""Repair of the clip of a voice: the best passage of one speaker, cleaned, if speech from it is better.
+"""Repair of a voice's clip: the best passage of one speaker, cleaned, if speech from it is better.
 
 Candidates are the clip as it is, the cleaned clip, and other passages of the recording. With each, the model speaks test
-sentences. Their similarity to the recording's speaker and their checks decide: a candidate is offered only if it gains.
+sentences. A candidate is offered only if they are more similar to the recording's speaker, and no more of them have
+problems.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,13 +50,13 @@ TEST_SENTENCES = {
     "zh": ("那天早晨港口很安静，谁也没有说话。", "请把七个黄色的大箱子搬到花园里去。"),
 }
 
-# Segments of a recording whose speaker is examined, and passages of which speech is compared.
+# Number of segments whose speakers are compared, and of passages from which test sentences are spoken.
 _NUM_SEGMENTS = 12
 _MAX_PASSAGES = 2
 _MIN_PASSAGE_SECONDS = 2.0
 # Of one passage in two recordings of speech; less is chance.
 _MIN_GAIN = 0.01
-_VERDICTS = (Verdict.GOOD, Verdict.NOT_CHECKED, Verdict.DOUBTFUL, Verdict.BAD)
+_log = logging.getLogger(__name__)
 
 
 class Origin(Enum):
@@ -136,7 +138,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """The trials, with the clip as it is first, and the one that is offered, or None if none gains."""
+    """The trials, starting with the unchanged clip, and the one that is offered, or None if none gains."""
 
     trials: tuple[Trial, ...]
     offered: Trial | None = None
@@ -147,8 +149,8 @@ def survey(
 ) -> Survey:
     """Find the best ``count`` passages of the speaker with the number ``speaker``, from 1, in a recording of any length.
 
-    Segments are chosen by their signal first, which takes seconds for an hour; only the speakers of the best are compared.
-    Raise ``UnusableSetting`` if there is no such speaker, and ``SilentClip`` if there is no speech.
+    Segments are first chosen by their signal, which takes seconds for an hour. Only the speakers of the best segments are
+    compared. Raise ``UnusableSetting`` if there is no such speaker, and ``SilentClip`` if there is no speech.
     """
     windows = best_segments(recording, max(_NUM_SEGMENTS, 2 * count))
     if not windows:
@@ -157,6 +159,8 @@ def survey(
     parts = speech_parts(recording, windows)
     spans = tuple(_moved(part, windows, offsets) for part in parts)
     found = checks.embed(EmbeddingRequest(excerpt, recording.sample_rate, spans, model_folder)).result()
+    if found.error_code:
+        _log.warning("the speakers of a recording are not compared: %s", found.error_code)
     speakers = group_speakers(parts, found.vectors) if found.vectors else []
     if speakers:
         if not 1 <= speaker <= len(speakers):
@@ -168,11 +172,10 @@ def survey(
             )
         chosen = speakers[speaker - 1]
         others = [each for each in speakers if each is not chosen]
-        windows = [
-            part
-            for window in windows
-            for part in _own_parts(recording, window, stretches_of(chosen, others), bool(others))
-        ] or windows[:1]
+        if others:
+            stretches = stretches_of(chosen, others)
+            parts_of_chosen = [part for window in windows for part in _own_parts(recording, window, stretches)]
+            windows = parts_of_chosen or windows[:1]
     passages = sorted((_passage(recording, window) for window in windows), key=_rank)
     return Survey(tuple(speakers), tuple(passages[:count]))
 
@@ -306,17 +309,13 @@ def _moved(part: tuple[float, float], windows: Sequence[PromptWindow], offsets: 
     raise AssertionError("a part lies in one of the windows")
 
 
-def _own_parts(
-    recording: Waveform, window: PromptWindow, stretches: Sequence[PromptWindow], has_others: bool
-) -> list[PromptWindow]:
-    """Return the parts of ``window`` within ``stretches``, cut at pauses, or all of it if nobody else speaks."""
+def _own_parts(recording: Waveform, window: PromptWindow, stretches: Sequence[PromptWindow]) -> list[PromptWindow]:
+    """Return the parts of ``window`` within ``stretches``, cut at pauses."""
     inside = [
         PromptWindow(max(window.start_seconds, each.start_seconds), min(window.end_seconds, each.end_seconds))
         for each in stretches
         if each.end_seconds > window.start_seconds and each.start_seconds < window.end_seconds
     ]
-    if not has_others:
-        return [window]
     rate = recording.sample_rate
     found = []
     for part in inside:

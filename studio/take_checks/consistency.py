@@ -15,7 +15,7 @@ from studio.take_checks.records import Measure, Problem, ProblemKind, Span, Take
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """The smallest tolerance, for what is hardly audible, and the tolerance in usual deviations of the voice."""
+    """The smallest tolerance, which is hardly audible, and the tolerance in usual deviations of the voice."""
 
     least: float
     deviations: float
@@ -30,9 +30,9 @@ _LIMITS = {
     Measure.SIMILARITY: _Limit(0.1, 4.5, ProblemKind.OTHER_VOICE),
     Measure.PAUSES: _Limit(0.3, 5.0, ProblemKind.ODD_PACE),
 }
-# A voice with fewer takes has the smallest tolerances twice.
+# A voice with fewer takes gets twice the smallest tolerances.
 _MIN_TAKES = 8
-# Of shorter takes, single sounds determine the measures: the tolerance grows up to twice.
+# Single sounds determine the measures of shorter takes, so their tolerance is up to twice as large.
 _SHORT_SECONDS = 2.0
 
 

@@ -78,7 +78,7 @@ class WordTime:
     text_end: int
 
 
-# Of the speech with which ``TakeMeasures.pace`` compares: 2.5 phones of 0.08 s each.
+# Of the average speech in ``TakeMeasures.pace``: 2.5 phones of 0.08 s for each syllable.
 _SYLLABLES_PER_SECOND = 5.0
 
 

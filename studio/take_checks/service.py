@@ -70,7 +70,7 @@ class TakeCheckService:
         return future
 
     def embed(self, request: EmbeddingRequest) -> Future[Embeddings]:
-        """Queue the comparison of speakers."""
+        """Queue the computation of speaker embeddings."""
         future: Future[Embeddings] = Future()
         self._put(lambda: self._settle(future, lambda: self._embed(request, future)), future)
         return future

@@ -87,9 +87,9 @@ def _silences(sound: Sound, phrases: Sequence[tuple[float, float]], pauses: Sequ
 
 def inner_pauses(sound: Sound) -> list[float]:
     """Return the lengths in seconds of the pauses after the first and before the last sound."""
-    lengths = [(a, b, (b - a) * FRAME_SECONDS) for a, b in runs(~sound.is_sounding)]
-    inner = [seconds for a, b, seconds in lengths if a > 0 and b < len(sound.is_sounding)]
-    return [seconds for seconds in inner if seconds >= _MIN_PAUSE_SECONDS]
+    inner = [(a, b) for a, b in runs(~sound.is_sounding) if a > 0 and b < len(sound.is_sounding)]
+    lengths = [(b - a) * FRAME_SECONDS for a, b in inner]
+    return [seconds for seconds in lengths if seconds >= _MIN_PAUSE_SECONDS]
 
 
 def _noises(sound: Sound) -> list[Problem]:

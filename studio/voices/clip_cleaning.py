@@ -1,7 +1,7 @@
 """Cleaning of a prompt clip: DC, mains hum, clipped peaks, noise and level, each only if its fault is measured.
 
-The noise is reduced by the log-spectral amplitude estimator of Ephraim and Malah (1985). It follows a steady noise such
-as that of a fan. It does not remove music, another voice or reverberation.
+The log-spectral amplitude estimator of Ephraim and Malah (1985) reduces steady noise, such as that of a fan. It does not
+remove music, another voice or reverberation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _HUM_ABOVE_NEIGHBOURS_DB = 12.0
 _MIN_HUM_DBFS = -78.0
 _NOTCH_HZ = 3.0
 
-# Clipping: at least this many equal samples at the largest value. Above the share, the shape of the peaks is lost.
+# Clipping: runs of at least this many equal samples at the largest value. If more than the share is clipped, the shape
+# of the peaks is lost.
 _CLIPPED_RUN_SAMPLES = 3
 _CLIPPED_TOLERANCE = 2e-4
 _MIN_CLIPPED_RUNS = 3
@@ -72,7 +73,7 @@ class CleanedClip:
 
 
 def clean_clip(clip: Waveform) -> CleanedClip:
-    """Clean ``clip``. Without a measured fault, and below half a second, it is returned as it is."""
+    """Clean ``clip``. Return it unchanged if no fault is measured or it is shorter than half a second."""
     if clip.seconds < _MIN_SECONDS:
         return CleanedClip(clip, ())
     samples = clip.samples.astype(np.float64)
@@ -88,15 +89,13 @@ def clean_clip(clip: Waveform) -> CleanedClip:
         if repaired is not None:
             samples = repaired
             steps.append(step)
-    return (
-        CleanedClip(Waveform(samples.astype(np.float32), clip.sample_rate), tuple(steps))
-        if steps
-        else CleanedClip(clip, ())
-    )
+    if not steps:
+        return CleanedClip(clip, ())
+    return CleanedClip(Waveform(samples.astype(np.float32), clip.sample_rate), tuple(steps))
 
 
 def find_hum(samples: FloatArray, sample_rate: int) -> list[float]:
-    """Return the frequencies of mains hum in Hz, empty without hum.
+    """Return the frequencies of mains hum in Hz, or an empty list without hum.
 
     A steady voice may have a harmonic at a multiple of the mains frequency, but not at an odd one below its pitch.
     """
@@ -191,7 +190,7 @@ def _without_noise(samples: FloatArray, sample_rate: int) -> FloatArray | None:
     from scipy import signal, special  # noqa: PLC0415 - not needed to list voices
 
     size = round(_NOISE_FRAME_SECONDS * sample_rate)
-    size += size % 4 and 4 - size % 4
+    size += -size % 4
     transform = signal.ShortTimeFFT(np.sqrt(signal.windows.hann(size, sym=False)), size // 4, sample_rate)
     spectrum = transform.stft(samples)  # (bins, frames)
     power = np.abs(spectrum) ** 2
@@ -223,9 +222,8 @@ def _noise_distance(clip: Waveform) -> float:
 
 
 def _has_pauses(clip: Waveform) -> bool:
-    return (
-        float((~speech_mask(frame_levels(clip.samples, clip.sample_rate))).sum()) * FRAME_SECONDS >= _MIN_PAUSES_SECONDS
-    )
+    is_speech = speech_mask(frame_levels(clip.samples, clip.sample_rate))
+    return float((~is_speech).sum()) * FRAME_SECONDS >= _MIN_PAUSES_SECONDS
 
 
 def _noise_frames(clip: Waveform, times: FloatArray, power: FloatArray) -> npt.NDArray[np.intp]:

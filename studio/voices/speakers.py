@@ -22,7 +22,7 @@ _MIN_CLOSENESS = 0.6  # mean cosine similarity of the parts of two groups that a
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A voice in a recording: the parts in which it speaks, in order, and how long these are together."""
+    """A voice in a recording: the parts in which it speaks, in order, and their total length."""
 
     parts: tuple[Span, ...]
     seconds: float
