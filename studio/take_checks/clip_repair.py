@@ -54,7 +54,7 @@ TEST_SENTENCES = {
 _NUM_SEGMENTS = 12
 _MAX_PASSAGES = 2
 _MIN_PASSAGE_SECONDS = 2.0
-# Of one passage in two recordings of speech; less is chance.
+# The least gain in similarity for which a candidate is offered.
 _MIN_GAIN = 0.01
 _log = logging.getLogger(__name__)
 
@@ -162,20 +162,18 @@ def survey(
     if found.error_code:
         _log.warning("the speakers of a recording are not compared: %s", found.error_code)
     speakers = group_speakers(parts, found.vectors) if found.vectors else []
-    if speakers:
-        if not 1 <= speaker <= len(speakers):
-            raise UnusableSetting(
-                "There is no speaker {number} in the recording.",
-                remedy="Choose a number from 1 to {count}.",
-                number=speaker,
-                count=len(speakers),
-            )
+    if not 1 <= speaker <= max(1, len(speakers)):
+        raise UnusableSetting(
+            "There is no speaker {number} in the recording.",
+            remedy="Choose a number from 1 to {count}.",
+            number=speaker,
+            count=max(1, len(speakers)),
+        )
+    if len(speakers) > 1:
         chosen = speakers[speaker - 1]
-        others = [each for each in speakers if each is not chosen]
-        if others:
-            stretches = stretches_of(chosen, others)
-            parts_of_chosen = [part for window in windows for part in _own_parts(recording, window, stretches)]
-            windows = parts_of_chosen or windows[:1]
+        stretches = stretches_of(chosen, [each for each in speakers if each is not chosen])
+        own_parts = [part for window in windows for part in _own_parts(recording, window, stretches)]
+        windows = own_parts or sorted(stretches, key=lambda each: each.seconds)[-1:]
     passages = sorted((_passage(recording, window) for window in windows), key=_rank)
     return Survey(tuple(speakers), tuple(passages[:count]))
 

@@ -143,13 +143,10 @@ def test_without_a_speaker_encoder_nothing_is_offered(noisy_candidates: list[Can
     assert repair.offered is None
 
 
-def test_the_passage_of_the_main_speaker_is_found() -> None:
-    main, other = speech_of("Max"), speech_of("Linda")
-    recording = joined(main, other, main)
-    first, second = main.seconds + 0.25, main.seconds + other.seconds + 0.75
+def telling(other: Waveform) -> FakeChecks:
+    """Return checks that tell parts of ``other`` from those of the main speaker, by their loudest sample."""
 
     def embed(request: EmbeddingRequest) -> Embeddings:
-        # The only segments are those between the pauses, in the order in which they are sent.
         spans = [np.abs(request.samples[int(a * RATE) : int(b * RATE)]) for a, b in request.spans]
         loud = np.abs(other.samples)
         is_other = [bool(np.isin(span[np.argmax(span)], loud)) for span in spans]
@@ -157,6 +154,14 @@ def test_the_passage_of_the_main_speaker_is_found() -> None:
 
     checks = FakeChecks()
     checks.embed_with = embed
+    return checks
+
+
+def test_the_passage_of_the_main_speaker_is_found() -> None:
+    main, other = speech_of("Max"), speech_of("Linda")
+    recording = joined(main, other, main)
+    first, second = main.seconds + 0.25, main.seconds + other.seconds + 0.75
+    checks = telling(other)
     found = survey(recording, service(checks), FOLDER)
     assert len(found.speakers) == 2
     for passage in found.passages:
@@ -166,6 +171,24 @@ def test_the_passage_of_the_main_speaker_is_found() -> None:
     assert theirs.window.end_seconds < second + 0.3
     with pytest.raises(UnusableSetting, match="no speaker 3"):
         survey(recording, service(checks), FOLDER, speaker=3)
+
+
+def test_a_speaker_with_short_parts_is_not_replaced_by_another() -> None:
+    main, other = speech_of("Ada"), speech_of("Max")
+    short = Waveform(other.samples[: int(1.6 * RATE)], RATE)
+    found = survey(joined(main, short, main), service(telling(short)), FOLDER, speaker=2)
+    begin = main.seconds + 0.25
+    assert found.passages
+    for passage in found.passages:
+        assert begin < passage.window.start_seconds < passage.window.end_seconds < begin + short.seconds + 0.5
+
+
+def test_without_embeddings_only_the_first_speaker_can_be_chosen() -> None:
+    checks = FakeChecks()
+    checks.embed_with = lambda _: Embeddings()
+    assert survey(speech_of("Ada"), service(checks), FOLDER).passages
+    with pytest.raises(UnusableSetting, match="no speaker 2"):
+        survey(speech_of("Ada"), service(checks), FOLDER, speaker=2)
 
 
 def test_a_recording_without_speech_is_refused() -> None:
