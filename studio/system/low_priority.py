@@ -1,4 +1,4 @@
-"""Work that other work goes before."""
+"""Work that gives way to other work."""
 
 from __future__ import annotations
 

@@ -313,7 +313,7 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
 
 
 class HalfConvolution(nn.Module):
-    """A copy of ``plain`` in ``dtype``, with float32 input and output. On the CPU, it convolves images."""
+    """A copy of ``plain`` in ``dtype``, with float32 input and output. On a processor, see ``convolve_as_image``."""
 
     def __init__(self, plain: nn.Conv1d, dtype: torch.dtype) -> None:
         super().__init__()
