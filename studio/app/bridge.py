@@ -48,7 +48,7 @@ class EngineState(Enum):
 class Engine:
     """The model and its state. ``description`` is set while READY, ``error`` while FAILED.
 
-    ``is_compared`` is True while LOADING compares precisions, once for each model.
+    ``is_compared`` is True while the model compares its precisions, which it does once, during LOADING.
     ``server`` names the other computer on which the model runs; empty for this one.
     """
 

@@ -245,7 +245,7 @@ class Exporter:
             self._spoken[item.key] = replace(line, audio_sha256=hash_audio(waveform.samples))
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
         if settings.provenance.is_marked:
-            # Before the loudness and the peaks are set, to which the mark adds. It stays as it is in mastering.
+            # Before loudness and peaks are set, because the mark adds to both. Mastering keeps it.
             samples = Marker(settings.sample_rate)(samples)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db

@@ -21,7 +21,7 @@ _MAX_CARD_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The name of the model and its licence, empty if unknown, how files are signed, if they are, and if they are marked."""
+    """The model and its licence, empty if unknown, and whether and how exported files are signed and marked."""
 
     model: str = ""
     licence: str = ""

@@ -92,9 +92,11 @@ def target_values(target: VoiceTarget) -> dict[str, object]:
 def target_from(fields: Fields) -> VoiceTarget:
     """Return the spans of a target, without invalid ones."""
     spans = fields.object("spans")
-    found = {}
-    for measure in Measure if spans is not None else ():
-        values = spans.numbers(measure.value, -_MAX_NUMBER, _MAX_NUMBER) if spans and spans.has(measure.value) else []
+    found: dict[Measure, Span] = {}
+    if spans is None:
+        return found
+    for measure in Measure:
+        values = spans.numbers(measure.value, -_MAX_NUMBER, _MAX_NUMBER)
         if len(values) == 2 and values[1] > 0:
             found[measure] = Span(values[0], values[1])
     return found

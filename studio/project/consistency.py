@@ -1,4 +1,4 @@
-"""Consistency of the voices of a script: the measures of its takes, targets for them, and the lines outside these.
+"""Consistency of the voices of a script: the measures of its takes, their targets, and the lines outside them.
 
 All values come from the stored checks, so thousands of takes are compared at once.
 """
@@ -14,10 +14,10 @@ from studio.project.lines import Line
 from studio.project.script import Script
 from studio.project.takes import Take
 from studio.take_checks.consistency import centred, deviations, drifts, target_of
-from studio.take_checks.records import Measure, ProblemKind, Span, TakeMeasures, VoiceTarget
+from studio.take_checks.records import Measure, ProblemKind, Span, TakeCheck, TakeMeasures, VoiceTarget
 from studio.voices.voice import name_key
 
-# Lines of the same role on each side, with whose median a take is compared, and the tolerance for the comparison.
+# A take is also compared with the median of this many lines of its role on each side, with a wider tolerance.
 _NEIGHBOURS = 4
 _MIN_NEIGHBOURS = 5
 _NEIGHBOUR_TOLERANCE = 1.25
@@ -46,7 +46,7 @@ class Consistency:
     """The measured lines of a script in order.
 
     Attributes:
-        unmeasured: Chosen takes that an earlier version has checked, or that were not checked.
+        unmeasured: Chosen takes that were checked by an earlier version or not at all.
     """
 
     lines: tuple[MeasuredLine, ...]
@@ -147,14 +147,17 @@ def _measured(script: Script) -> Iterator[tuple[int, Line, Take, TakeMeasures]]:
 
 def _unmeasured(script: Script) -> Iterator[Take]:
     for _, _, take in _chosen(script):
-        check = take.check
-        if check is None or check.measures is None:
-            is_silent = check is not None and any(each.kind is ProblemKind.LONG_SILENCE for each in check.problems)
-            is_measured = is_silent
-        else:
-            is_measured = check.measures.pitch_hz is not None
-        if not is_measured:
+        if not _was_measured(take.check):
             yield take
+
+
+def _was_measured(check: TakeCheck | None) -> bool:
+    """Return whether another check would find nothing new. A silent take has no measures."""
+    if check is None:
+        return False
+    if check.measures is None:
+        return any(each.kind is ProblemKind.LONG_SILENCE for each in check.problems)
+    return check.measures.pitch_hz is not None
 
 
 def _chosen(script: Script) -> Iterator[tuple[int, Line, Take]]:

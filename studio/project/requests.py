@@ -120,7 +120,10 @@ def repair_request(
 
 
 def require_reading(take: Take, evidence: Sequence[SentenceEvidence], engine: EngineDescription) -> None:
-    """Raise ``UnusableSetting`` unless the loaded model can keep the reading of ``take``: it has other speech tokens."""
+    """Raise ``UnusableSetting`` unless the loaded model can keep the reading of ``take``.
+
+    Speech tokens differ between models.
+    """
     if engine.weights_key != take.parameters.model_key:
         raise UnusableSetting(
             "The take was spoken with {model}, which is not loaded.",

@@ -43,7 +43,7 @@ _KEPT_SECONDS = 0.2
 _MIN_REST_SECONDS = 0.25
 _MAX_CHANGED_SHARE = 0.5
 
-Span = tuple[float, float]
+TimeSpan = tuple[float, float]
 
 
 def words_of_take(take: Take, evidence: Sequence[SentenceEvidence], recording: Samples) -> tuple[WordTime, ...]:
@@ -72,7 +72,7 @@ def words_in_text(words: Sequence[WordTime], spoken: str, text: str) -> tuple[Wo
     return tuple(placed)
 
 
-def span_of_text(words: Sequence[WordTime], start: int, end: int) -> Span | None:
+def span_of_text(words: Sequence[WordTime], start: int, end: int) -> TimeSpan | None:
     """Return the time of the words from ``start`` to ``end`` in the text, or of the gap there; None without words."""
     inside = [word for word in words if word.text_start < end and word.text_end > start]
     if inside:
@@ -84,13 +84,13 @@ def span_of_text(words: Sequence[WordTime], start: int, end: int) -> Span | None
     return (before or after[:1])[-1], (after or before[-1:])[0]
 
 
-def changed_spans(words: Sequence[WordTime], old: str, new: str) -> list[Span] | None:
+def changed_spans(words: Sequence[WordTime], old: str, new: str) -> list[TimeSpan] | None:
     """Return the times of the words of ``old`` that differ from ``new``; None if most differ or no time is known."""
     written, wanted = split_words(old), split_words(new)
     matcher = SequenceMatcher(
         None, [word.text.casefold() for word in written], [word.text.casefold() for word in wanted], autojunk=False
     )
-    spans: list[Span] = []
+    spans: list[TimeSpan] = []
     num_changed = 0
     for kind, first, last, _, _ in matcher.get_opcodes():
         if kind == "equal":
@@ -104,7 +104,7 @@ def changed_spans(words: Sequence[WordTime], old: str, new: str) -> list[Span] |
     return spans if num_changed <= _MAX_CHANGED_SHARE * len(written) else None
 
 
-def replaced_tokens(evidence: Sequence[SentenceEvidence], spans: Iterable[Span]) -> tuple[KnownTokens, ...]:
+def replaced_tokens(evidence: Sequence[SentenceEvidence], spans: Iterable[TimeSpan]) -> tuple[KnownTokens, ...]:
     """Return the tokens of a take of which those in ``spans`` are spoken again, in one part of each sentence."""
     places = list(spans)
     known = []
@@ -141,7 +141,7 @@ class RepairedSpeech:
 
     samples: Samples
     evidence: tuple[SentenceEvidence, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[TimeSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def plan_repair(
     recording: Samples,
     evidence: tuple[SentenceEvidence, ...],
     *,
-    span: Span | None = None,
+    span: TimeSpan | None = None,
     new_text: str | None = None,
 ) -> WordRepairPlan:
     """Plan to speak the words in ``span`` again, or those that differ in ``new_text``. Raise ``UnusableSetting``."""
@@ -223,7 +223,7 @@ def join_new_words(
     """
     if len(old) != len(new):
         raise _other_reading()
-    samples, growths, places = recording, [0.0] * len(old), dict[int, Span]()
+    samples, growths, places = recording, [0.0] * len(old), dict[int, TimeSpan]()
     # From the last to the first, because each join moves what follows it.
     for index in reversed(range(len(old))):
         if old[index].speech_tokens != new[index].speech_tokens:
@@ -252,7 +252,7 @@ def _with_token_seconds(sentence: SentenceEvidence) -> SentenceEvidence:
 
 def _with_words(
     recording: Samples, spoken: Samples, sample_rate: int, old: SentenceEvidence, new: SentenceEvidence
-) -> tuple[Span, Samples]:
+) -> tuple[TimeSpan, Samples]:
     """Return the time of the new words of a sentence and ``recording`` with them."""
     num_before, num_after = _num_equal(old.speech_tokens, new.speech_tokens)
     length = _KEPT_SECONDS - _MARGIN_SECONDS

@@ -22,8 +22,8 @@ class _Group:
 
     Attributes:
         num_open: Number of takes that are not yet spoken or checked.
-        num_earlier: Number of takes that were made to replace the first one before, and whose seeds are used up.
-        is_repair: Whether the line is spoken again whatever the policy, because the user asked for it.
+        num_earlier: Number of earlier retries of the first take, whose seeds are used up.
+        is_repair: Whether the user asked for the retries, so that they do not depend on the policy.
     """
 
     first_job: SynthesisJob

@@ -17,6 +17,7 @@ from studio.app.script.project_editor import ProjectEditor
 from studio.app.translation import join_sentences
 from studio.app.widgets.controls import STRETCH, in_column, in_row, text_label
 from studio.app.widgets.dialogs import dialog_buttons
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.project.changes import EditDetails
 from studio.project.consistency import Consistency, analyse, best_targets, example_targets
@@ -54,6 +55,7 @@ class ConsistencyDialog(QDialog):
         self.role.setAccessibleName(self.tr("Voice"))
         self.chart = DotChart()
         self.details = text_label(role="quiet")
+        self._problem = ErrorLine()
         self.keeps_targets = QCheckBox(self.tr("Check new takes against the targets"))
         self.keeps_targets.setToolTip(
             self.tr("Takes outside the targets are marked, and spoken again like other faulty takes")
@@ -70,6 +72,7 @@ class ConsistencyDialog(QDialog):
             in_row((self.summary, 1), self.measure_button, self.role),
             (self.chart, 1),
             self.details,
+            self._problem,
             in_row(self.keeps_targets, self.example_button, STRETCH),
             in_row(self.next_button, self.repair_button, STRETCH, buttons),
             parent=self,
@@ -81,7 +84,9 @@ class ConsistencyDialog(QDialog):
     def refresh(self) -> None:
         """Compare all takes on a background thread, and show the result."""
         script = self._editor.script
-        run_in_background(self, partial(analyse, script), done=partial(self._show, script), failed=lambda _: None)
+        run_in_background(
+            self, partial(analyse, script), done=partial(self._show, script), failed=self._problem.show_error
+        )
 
     def repair(self) -> None:
         """Speak the lines of the shown roles that are outside their targets again."""
@@ -120,6 +125,7 @@ class ConsistencyDialog(QDialog):
         if script is not self._editor.script:
             return  # ``script_changed`` has started the timer
         self._found = found
+        self._problem.clear()
         shown: VoiceRole | None = self.role.currentData()
         with QSignalBlocker(self.role):
             self.role.clear()

@@ -1,4 +1,4 @@
-"""Chart of a script: one dot a line for each measure, with the range of the targets and the course of the median."""
+"""Chart of a script: one dot per line for each measure, with the target range and the running median."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from studio.take_checks.consistency import comparable, shown
 from studio.take_checks.records import Measure
 
 _STRIP, _MIN_STRIP, _GAP, _MARGIN = 64, 20, 4, 8  # heights and margins in pixels
-_LIMIT = 2.0  # deviations that are shown, in tolerances; larger ones are at the edge
+_LIMIT = 2.0  # largest deviation shown, in tolerances; larger ones are drawn at the edge
 _DOT, _MARK = 1.5, 4.0  # radius of a dot, and half the size of the mark of an outlier
 _NEAR_PIXELS = 12
-_MEDIAN_LINES = 15  # of the course, so that single lines do not change it
+_MEDIAN_LINES = 15  # enough that a single line does not move the running median
 _BAND_SHARE = 0.16
 
 
@@ -62,7 +62,7 @@ class DotChart(QWidget):
         self._describe()
 
     def go_to_next_drift(self) -> bool:
-        """Choose the next line outside its target, after the last one the first. Return whether there is one."""
+        """Choose the next line outside its target, from the first again at the end. Return whether there is one."""
         start = -1 if self._current is None else self._current
         order = [*range(start + 1, len(self._lines)), *range(start + 1)]
         found = next((at for at in order if self._lines[at].drifts), None)
@@ -151,14 +151,14 @@ class DotChart(QWidget):
                 painter.drawEllipse(place, _DOT, _DOT)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(colors.accent), 1.5))
-        painter.drawPolyline(QPolygonF(self._course(strip, measure)))
+        painter.drawPolyline(QPolygonF(self._running_median(strip, measure)))
         painter.setPen(QPen(QColor(colors.bad), 1.5))
-        for place in outliers:  # diamonds: told apart without colours, too
+        for place in outliers:  # diamonds can be told apart without colours
             left, right = place - QPointF(_MARK, 0), place + QPointF(_MARK, 0)
             above, below = place - QPointF(0, _MARK), place + QPointF(0, _MARK)
             painter.drawPolygon(QPolygonF([left, above, right, below]))
 
-    def _course(self, strip: QRectF, measure: Measure) -> list[QPointF]:
+    def _running_median(self, strip: QRectF, measure: Measure) -> list[QPointF]:
         """Return the running median, which shows a slow drift."""
         known = [(at, line.deviations[measure]) for at, line in enumerate(self._lines) if measure in line.deviations]
         half = _MEDIAN_LINES // 2

@@ -449,7 +449,7 @@ def _num_lanes(lanes: dict[str, int]) -> int:
 
 
 def label_cues(cues: Iterable[tuple[QRectF, str]]) -> list[tuple[QRectF, str]]:
-    """Return one rectangle and text for each marker. Cues with one start share a marker; none covers the next marker."""
+    """Return a rectangle and a text for each marker. Cues that start together share one; each ends before the next."""
     labels: list[tuple[QRectF, str]] = []
     for bar, text in sorted(cues, key=lambda cue: cue[0].left()):
         if labels and bar.left() - labels[-1][0].left() < _CUE_HEAD:

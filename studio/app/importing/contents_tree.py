@@ -13,7 +13,7 @@ from studio.project.importing.blocks import Section
 class ContentsTree(QTreeWidget):
     """Sections by their levels. Front and back matter is unchecked at first.
 
-    It is not below a section that is read, because a parent is unchecked together with all that is below it.
+    It is never the child of a section that is read, because unchecking a parent also unchecks its children.
     """
 
     changed = Signal()  # once after any number of check boxes changed together

@@ -72,7 +72,7 @@ def has_choices(file: ScriptFile, imported: ImportedScript) -> bool:
 
 
 def _heading_levels(book: Book) -> list[int]:
-    """The levels of headings that can begin chapters."""
+    """Return the levels of headings that can begin chapters."""
     return sorted({block.level for block in book.blocks if 0 < block.level < SCENE_LEVEL})
 
 

@@ -35,7 +35,7 @@ from studio.project.changes import EditTakes
 from studio.project.project import Project
 from studio.project.spoken_parts import TextPart, part_at_shares, part_of_text
 from studio.project.take_match import TakeMatch, compare_take
-from studio.project.take_repair import Span, has_only_other_words, span_of_text, words_in_text, words_of_take
+from studio.project.take_repair import TimeSpan, has_only_other_words, span_of_text, words_in_text, words_of_take
 from studio.project.takes import Take
 from studio.take_checks.records import WordTime
 
@@ -147,7 +147,7 @@ class TakeEditor(QDialog):
             failed=self._problem.show_error,
         )
 
-    def _show_samples(self, take: Take, selection: Span | None, read: tuple[Samples, tuple[WordTime, ...]]) -> None:
+    def _show_samples(self, take: Take, selection: TimeSpan | None, read: tuple[Samples, tuple[WordTime, ...]]) -> None:
         if take.id != self._take.id:
             return
         samples, self._words = read

@@ -130,7 +130,7 @@ def set_character(script: Script, line_ids: Sequence[str], character: str | None
         fields: dict[str, object] = {
             "character": character,
             "voice": voice or line.voice,
-            "is_speaker_sure": line.is_speaker_sure if line.is_speaker_sure is None else True,
+            "is_speaker_sure": None if line.is_speaker_sure is None else True,
         }
         differing = {name: value for name, value in fields.items() if getattr(line, name) != value}
         if differing:

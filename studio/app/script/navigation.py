@@ -1,4 +1,4 @@
-"""Jumps in the script: to the next line that needs attention, and between chapters; selection of a chapter."""
+"""Navigation in the script: jumps to lines that need attention and between chapters, and selection of a chapter."""
 
 from __future__ import annotations
 
@@ -52,9 +52,11 @@ class ScriptNavigation(QObject):
         around = [section for section in self._lines.sections if section.row <= row < section.end]
         own = [section for section in around if section.row == row]
         chapters = [section for section in around if section.heading is Heading.CHAPTER]
-        found = [*around[-1:], *chapters[-1:], *own]
-        last = found[-1].end if found else self._lines.sections[0].row  # without a heading before the first chapter
-        lines = self._lines.script.lines[found[-1].row if found else 0 : last]
+        if found := own or chapters or around:
+            first, end = found[-1].row, found[-1].end
+        else:  # before the first chapter
+            first, end = 0, self._lines.sections[0].row
+        lines = self._lines.script.lines[first:end]
         self._view.commit_text()
         self._view.select_lines([line.id for line in lines])
         self.message.emit(self.tr("%n line(s) selected", "", len(lines)))

@@ -52,7 +52,7 @@ class SynthesisCommands(QObject):
     def speak_changed_lines(self, among: Container[str] | None = None) -> None:
         """Queue every line with text, or those in ``among``, without an up-to-date take of plausible length.
 
-        Lines with problems that checks have found are left out: the checks have had them spoken again.
+        Lines whose check found problems are left out, because the check has already had them spoken again.
         """
         editor = self._editor
         waiting = {job.line_id for job in self._queue.jobs if not job.state.is_over}

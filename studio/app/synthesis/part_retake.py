@@ -17,7 +17,7 @@ from studio.errors import VoiceNotFound
 from studio.pipeline.request import AudioChunk
 from studio.project.changes import AddTake
 from studio.project.requests import request_text, require_reading
-from studio.project.take_repair import Span, WordRepairPlan, plan_repair, repaired_parameters
+from studio.project.take_repair import TimeSpan, WordRepairPlan, plan_repair, repaired_parameters
 from studio.project.takes import Take
 from studio.worker.request_handle import Callbacks
 
@@ -39,7 +39,7 @@ class RetakeResult:
 class PartRetake:
     """Speaks the words of ``take`` in ``span`` again, or those that differ from the current text of its line."""
 
-    def __init__(self, take: Take, span: Span | None) -> None:
+    def __init__(self, take: Take, span: TimeSpan | None) -> None:
         self._take = take
         self._span = span
         self._request: RequestHandle | None = None

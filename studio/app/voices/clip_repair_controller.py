@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from functools import partial
 
 from PySide6.QtCore import QObject
@@ -58,17 +59,17 @@ class ClipRepairController(QObject):
     def _add(self, voice: Voice, candidate: Candidate) -> None:
         name = self.tr("{name} repaired").format(name=voice.name)
         run_in_background(
-            self, partial(self._added, voice, candidate, name), done=self._on_added, failed=self._notices.show_error
+            self,
+            partial(self._add_to_library, voice, candidate, name),
+            done=self._on_added,
+            failed=self._notices.show_error,
         )
 
-    def _added(self, voice: Voice, candidate: Candidate, name: str) -> Voice:
+    def _add_to_library(self, voice: Voice, candidate: Candidate, name: str) -> Voice:
         open_checks = self._session.services.open_checks
         assert open_checks is not None
-        checks = open_checks()
-        try:
+        with closing(open_checks()) as checks:
             return add_repaired_voice(self._session.library, voice, candidate, checks, name)
-        finally:
-            checks.close()
 
     def _on_added(self, voice: Voice) -> None:
         self._session.voice_edits.keep([voice])

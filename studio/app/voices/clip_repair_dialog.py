@@ -1,4 +1,4 @@
-"""Dialog that compares a voice with its repaired clips by the speech from each, with names hidden if wanted."""
+"""Dialog that compares a voice with its repaired clips by the speech from each, with an option to hide their names."""
 
 from __future__ import annotations
 
@@ -123,6 +123,8 @@ class ClipRepairDialog(QDialog):
         self._problem.show_error(error)
 
     def _clear(self) -> None:
+        for choice in self._choices.buttons():  # a deleted button would stay checked until the next event
+            self._choices.removeButton(choice)
         while (item := self._rows.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()

@@ -1,7 +1,8 @@
-"""The offer of a voice with the best four seconds of a clip that took long to prepare."""
+"""Offer of a voice with the best seconds of a clip that took long to prepare."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 
 from PySide6.QtCore import QObject
@@ -19,7 +20,7 @@ _SLOW_SECONDS = 20.0
 
 
 class ShorterVoiceOffer(QObject):
-    """Offers the shorter voice once, with the time that it saves, and tells how similar it is."""
+    """Offers the shorter voice once, with its expected preparation time, and reports its similarity."""
 
     def __init__(
         self, session: Session, preparation: VoicePreloadQueue, notices: NotificationBar, parent: QObject | None = None
@@ -46,18 +47,18 @@ class ShorterVoiceOffer(QObject):
 
     def _add(self, voice: Voice) -> None:
         run_in_background(
-            self, partial(self._shortened, voice), done=partial(self._on_added, voice), failed=self._notices.show_error
+            self,
+            partial(self._add_to_library, voice),
+            done=partial(self._on_added, voice),
+            failed=self._notices.show_error,
         )
 
-    def _shortened(self, voice: Voice) -> ShorterVoice:
+    def _add_to_library(self, voice: Voice) -> ShorterVoice:
         open_checks = self._session.services.open_checks
         assert open_checks is not None
-        checks = open_checks()
-        try:
+        with closing(open_checks()) as checks:
             folder = self._session.model_selection.local_folder()
             return add_shorter_voice(self._session.library, voice, checks, folder)
-        finally:
-            checks.close()
 
     def _on_added(self, voice: Voice, shorter: ShorterVoice) -> None:
         self._session.voice_edits.keep([shorter.voice])

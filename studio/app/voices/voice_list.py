@@ -120,7 +120,7 @@ class VoiceList(QListView):
                 menu.addSeparator()
             menu.addAction(action)
             if name == "reopen":
-                # Has no shortcut, so that it is made with the menu.
+                # Made with the menu, because it has no shortcut.
                 menu.addAction(self.tr("Repair recording…"), self._repair).setEnabled(action.isEnabled())
         menu.addSeparator()
         deleted = menu.addMenu(icon("undo"), self.tr("Restore deleted voice"))

@@ -1,4 +1,4 @@
-"""A single-line label, and buttons, that elide text that is too long."""
+"""Single-line label and buttons that elide text that is too long."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _MIN_CHARACTERS = 7
 
 @paints_safely
 class ElidedLabel(QWidget):
-    """Label with one line of text, which is its tool tip if it is elided. ``Qt.TextElideMode.ElideMiddle`` is the best mode for paths."""
+    """Label with one line of text. If the text is elided, the tool tip shows all of it.
+
+    ``Qt.TextElideMode.ElideMiddle`` is the best mode for paths.
+    """
 
     def __init__(
         self,

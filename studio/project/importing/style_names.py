@@ -1,4 +1,4 @@
-"""Styles by the words with which scripts name them."""
+"""Style presets by the names that scripts use for them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from studio.project.lines import LineStyle
 from studio.text.styles import STYLES_FILE, Preset, load_styles
 
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
+# Names besides those of the presets.
 _OTHER_STYLE_NAMES = {
     "emotion.happy": "happily happiness joy joyful cheerful 高兴 快乐 愉快 喜悦",
     "emotion.sad": "sadly sadness 悲伤 难过 悲痛",

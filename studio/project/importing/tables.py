@@ -39,9 +39,8 @@ _KINDS_OF_SCRIPTS = {Field.ID, Field.CHARACTER, Field.FILE_NAME}
 _HEADINGS = {Field.CHAPTER: Heading.CHAPTER, Field.SCENE: Heading.SCENE}
 _SHEET = "Sheet"  # title of the column with the name of the sheet
 _MAX_NAMED = 5
-# Variables of games, such as {PLAYER_NAME}, ${gold}, [PLAYER] and %COLOR%; no tags, such as [breath] and [HH].
+# Variables of games, such as {PLAYER_NAME}, ${gold}, [PLAYER] and %COLOR%, but not tags such as [breath] and [HH].
 _PLACEHOLDER = regex.compile(r"\$?\{[\p{L}_][\w.: ]*\}|\[[A-Z][A-Z_]{3,}\]|%[A-Z][A-Z_]+%")
-# Names of styles in tables, besides those of the presets.
 _HAN = regex.compile(r"\p{Han}")
 _ESCAPED = regex.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot contain
 _MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")

@@ -95,6 +95,16 @@ def test_names_and_scores_can_be_hidden(bench: Bench) -> None:
     dialog.reject()
 
 
+def test_no_candidate_is_chosen_when_names_are_hidden(bench: Bench) -> None:
+    add_voice(bench, is_noisy=True)
+    dialog = opened(bench)
+    bench.until(dialog._add.isEnabled)
+    (hide,) = dialog.findChildren(QCheckBox)
+    hide.click()
+    assert not dialog._add.isEnabled()
+    dialog.reject()
+
+
 def test_a_clean_voice_is_left_alone(bench: Bench) -> None:
     add_voice(bench, is_noisy=False)
     dialog = opened(bench)
