@@ -961,11 +961,11 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>录音没有可修复的问题。</translation>
     </message>
     <message>
-        <source>No candidate speaks better. The voice can stay as it is.</source>
+        <source>No candidate sounds better. The voice can stay as it is.</source>
         <translation>没有效果更好的候选片段，无需改动此音色。</translation>
     </message>
     <message>
-        <source>The chosen candidate speaks more like the speaker. The original voice is kept.</source>
+        <source>The chosen candidate sounds more like the speaker. The original voice is kept.</source>
         <translation>所选片段读出的语音更像说话人。原音色会保留。</translation>
     </message>
     <message>
@@ -1014,7 +1014,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>hum</source>
-        <translation>哼声</translation>
+        <translation>嗡嗡声</translation>
     </message>
     <message>
         <source>noise</source>
@@ -7211,8 +7211,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>这条音频由 {model} 生成，而该模型未加载。</translation>
     </message>
     <message>
-        <source>The words that changed since this take cannot be told from the others.</source>
-        <translation>无法确定这条音频之后有哪些词改动过。</translation>
+        <source>The words that have changed since this take could not be identified.</source>
+        <translation>无法确定此音频生成后改动了哪些词。</translation>
     </message>
     <message>
         <source>the pace differs from the rest of the script</source>
@@ -8288,7 +8288,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未检出水印。语音仍可能为合成。</translation>
     </message>
     <message>
-        <source>Not checked. The sound is too short, or cannot be read.</source>
+        <source>Not checked. The sound is too short or cannot be read.</source>
         <translation>未检测。声音太短，或无法读取。</translation>
     </message>
 </context>
@@ -11531,7 +11531,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>已添加 {name}。</translation>
     </message>
     <message>
-        <source>Its similarity to {voice} is {similarity:.2f}; 1 is the same.</source>
+        <source>Its similarity to {voice} is {similarity:.2f}; 1 means identical.</source>
         <translation>它与 {voice} 的相似度为 {similarity:.2f}（1 表示完全相同）。</translation>
     </message>
     <message>

@@ -108,7 +108,7 @@ class InspectionDialog(QDialog):
             case MarkState.NOT_FOUND:
                 return self.tr("No mark found. The speech may be synthetic, too.")
             case MarkState.NOT_CHECKED:
-                return self.tr("Not checked. The sound is too short, or cannot be read.")
+                return self.tr("Not checked. The sound is too short or cannot be read.")
 
     def _speech(self, speech: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         titles = {"model": self.tr("Model"), "licence": self.tr("Licence"), "made": self.tr("Made")}

@@ -123,7 +123,7 @@ def _mark(mark: FoundMark) -> str:
         case MarkState.NOT_FOUND:
             return "no mark found; the speech may be synthetic, too"
         case MarkState.NOT_CHECKED:
-            return "not checked; the sound is too short, or cannot be read"
+            return "not checked; the sound is too short or cannot be read"
 
 
 def _state(found: Inspection) -> str:

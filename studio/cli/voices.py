@@ -140,7 +140,7 @@ def _shorten(arguments: argparse.Namespace, command_context: CommandContext) -> 
     added = shorter.voice
     print_message(f"added {added.name}: {added.clip_seconds:.1f} of {voice.clip_seconds:.1f} s of {voice.name}")
     if shorter.similarity is not None:
-        print_message(f"similarity of the speaker: {shorter.similarity:.2f} (1 is the same)")
+        print_message(f"similarity of the speaker: {shorter.similarity:.2f} (1 means identical)")
     print_message(f"prepared in about {shorter.share:.0%} of the time, with as much less memory")
     if added.transcript:
         print_message("The transcript was recognised. Correct it with `timbre voices edit`:")

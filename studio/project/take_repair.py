@@ -183,7 +183,7 @@ def plan_repair(
     spans = changed_spans(words_of_take(take, evidence, recording), text, new_text)
     if not spans:
         raise UnusableSetting(
-            "The words that changed since this take cannot be told from the others.",
+            "The words that have changed since this take could not be identified.",
             remedy="Select the words to speak again, or speak the line again.",
         )
     return WordRepairPlan(take, recording, evidence, replaced_tokens(evidence, spans), new_text)

@@ -108,10 +108,10 @@ class ClipRepairDialog(QDialog):
             self._state.setText(self.tr("The recording has no fault that can be repaired."))
             return
         if repair.offered is None:
-            self._state.setText(self.tr("No candidate speaks better. The voice can stay as it is."))
+            self._state.setText(self.tr("No candidate sounds better. The voice can stay as it is."))
         else:
             self._state.setText(
-                self.tr("The chosen candidate speaks more like the speaker. The original voice is kept.")
+                self.tr("The chosen candidate sounds more like the speaker. The original voice is kept.")
             )
         self._trials = list(repair.trials)
         self._offered = self._trials.index(repair.offered) if repair.offered is not None else 0

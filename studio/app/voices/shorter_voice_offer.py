@@ -64,7 +64,7 @@ class ShorterVoiceOffer(QObject):
         self._session.voice_edits.keep([shorter.voice])
         words = [self.tr("{name} was added.").format(name=shorter.voice.name)]
         if shorter.similarity is not None:
-            similar = self.tr("Its similarity to {voice} is {similarity:.2f}; 1 is the same.")
+            similar = self.tr("Its similarity to {voice} is {similarity:.2f}; 1 means identical.")
             words.append(similar.format(voice=voice.name, similarity=shorter.similarity))
         if shorter.voice.transcript:
             words.append(self.tr("Check its transcript, which was recognised."))
