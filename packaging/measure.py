@@ -4,7 +4,7 @@
     python3 packaging/measure.py NAME --help
 
 NAME is ``attribution``, ``clip-repairs``, ``cluster``, ``consistency``, ``marks``, ``qualities``, ``requests-at-once``,
-``serving``, ``take-checks`` or ``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
+``serving``, ``speakers``, ``take-checks`` or ``word-repairs``. ``gpu_check.py`` measures the engines on a GPU.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ MEASUREMENTS = {
     "qualities": "measurements.qualities",
     "requests-at-once": "measurements.requests_at_once",
     "serving": "measurements.serving",
+    "speakers": "measurements.speakers",
     "take-checks": "measurements.take_checks",
     "word-repairs": "measurements.word_repairs",
 }

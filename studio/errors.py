@@ -161,6 +161,11 @@ class BrokenClip(StudioError, code="broken-clip", exit_status=4):
     usual_remedy = message("Export it again from its original program.")
 
 
+class SyntheticClip(StudioError, code="synthetic-clip", exit_status=4):
+    cause = message("The recording of a consent contains the mark of synthetic speech.")
+    usual_remedy = message("Record the speaker.")
+
+
 class LowSampleRate(StudioError, code="low-sample-rate", exit_status=4):
     cause = message("The sample rate of the recording is too low for the model.")
     usual_remedy = message("Record at 16 kHz or more; telephone quality is not enough.")

@@ -1419,6 +1419,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>参考文本(&amp;T)</translation>
     </message>
     <message>
+        <source>Spoken</source>
+        <translation>口头授权</translation>
+    </message>
+    <message>
         <source>Exact transcript of the selection</source>
         <translation>选区内录音的逐字内容</translation>
     </message>
@@ -5515,6 +5519,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>权重文件属于其他模型，或模型已被修改。</translation>
     </message>
     <message>
+        <source>Add --consent NAME.</source>
+        <translation>请加上 --consent 姓名。</translation>
+    </message>
+    <message>
         <source>Add it, or omit --raw.</source>
         <translation>请加上 -o -，或去掉 --raw。</translation>
     </message>
@@ -5687,6 +5695,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法确定 {file} 要替换项目中的哪个文件。</translation>
     </message>
     <message>
+        <source>It is not known who consents in {file}.</source>
+        <translation>不知道 {file} 中是谁授权。</translation>
+    </message>
+    <message>
         <source>Large models are about as fast as real time on this processor.</source>
         <translation>在本机处理器上，大模型的速度约等于实时。</translation>
     </message>
@@ -5729,6 +5741,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Record at 16 kHz or more; telephone quality is not enough.</source>
         <translation>请以 16 kHz 或更高的采样率录音，电话音质不够。</translation>
+    </message>
+    <message>
+        <source>Record the speaker.</source>
+        <translation>请录制说话人本人的声音。</translation>
     </message>
     <message>
         <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
@@ -5957,6 +5973,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The recording is silent.</source>
         <translation>录音全是静音。</translation>
+    </message>
+    <message>
+        <source>The recording of a consent contains the mark of synthetic speech.</source>
+        <translation>授权录音带有合成语音的标记。</translation>
     </message>
     <message>
         <source>The sample rate of the recording is too low for the model.</source>
@@ -6241,6 +6261,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} contains no named tensors.</source>
         <translation>{file} 中没有命名张量。</translation>
+    </message>
+    <message>
+        <source>{file} contains the mark of synthetic speech.</source>
+        <translation>{file} 带有合成语音的标记。</translation>
     </message>
     <message>
         <source>{file} is a pointer of Git LFS, not the file itself.</source>
@@ -11751,6 +11775,61 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>SpokenConsentField</name>
+    <message>
+        <source>Record…</source>
+        <translation>录音…</translation>
+    </message>
+    <message>
+        <source>Choose file…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>“{sentence}”</source>
+        <translation>“{sentence}”</translation>
+    </message>
+    <message>
+        <source>Enter who gives consent to see the sentence to say.</source>
+        <translation>填写授权人后，这里会显示要说的句子。</translation>
+    </message>
+    <message>
+        <source>Spoken consent</source>
+        <translation>口头授权</translation>
+    </message>
+    <message>
+        <source>Comparing with the voice…</source>
+        <translation>正在与音色比较…</translation>
+    </message>
+    <message>
+        <source>The voice has no recording to compare with.</source>
+        <translation>这个音色没有可比较的录音。</translation>
+    </message>
+    <message>
+        <source>Similarity {similarity:.2f}: probably another speaker, or another microphone.</source>
+        <translation>相似度 {similarity:.2f}：可能是另一个人，或用了另一个麦克风。</translation>
+    </message>
+    <message>
+        <source>Similarity to the voice: {similarity:.2f}.</source>
+        <translation>与音色的相似度：{similarity:.2f}。</translation>
+    </message>
+    <message>
+        <source>The sentence was heard.</source>
+        <translation>听到了这句话。</translation>
+    </message>
+    <message>
+        <source>Other words were heard.</source>
+        <translation>听到的是别的内容。</translation>
+    </message>
+    <message>
+        <source>No recogniser could compare the words.</source>
+        <translation>没有识别器可以核对内容。</translation>
+    </message>
+</context>
+<context>
     <name>StageCard</name>
     <message numerus="yes">
         <source>Why not faster? (%n other engine(s))</source>
@@ -12926,6 +13005,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>My voice</source>
         <translation>我的音色</translation>
+    </message>
+    <message>
+        <source>Audio files ({patterns})</source>
+        <translation>音频文件 ({patterns})</translation>
     </message>
     <message>
         <source>Drop to create a voice from {name}</source>

@@ -18,15 +18,17 @@ from studio.cli.command_context import CommandContext
 from studio.cli.numbers import iso_date
 from studio.cli.options import Actions, Commands, add_command, add_model_option, model_folder
 from studio.cli.progress import print_message
-from studio.errors import ModelNotFound, StudioError
+from studio.errors import ModelNotFound, StudioError, UnusableSetting
 from studio.export.names import sanitize_filename
 from studio.messages import printable
 from studio.model.generations import detect_generation
+from studio.provenance.spoken_consents import MIN_SIMILARITY, compare_spoken_consent, consent_sentence
 from studio.take_checks.records import Transcript
 from studio.take_checks.requests import TranscriptRequest
 from studio.take_checks.shorter_voice import add_shorter_voice
+from studio.text.language import detect_language
 from studio.voices.library import Addition, Consent, Voice, VoiceLibrary
-from studio.voices.voice import NO_CONSENT
+from studio.voices.voice import NO_CONSENT, SpokenConsent, SpokenWords
 from studio.voices.voice_file import SUFFIX
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import StoredVoicesWritten
@@ -35,6 +37,7 @@ EXAMPLES = """\
 examples:
   timbre voices add Anna anna.wav --transcript "The words of the recording."
   timbre voices add Jane jane.wav --consent "Jane Doe" --consent-scope "one audiobook" --consent-until 2030-12-31
+  timbre voices edit Jane --consent-clip agreement.wav    compare a spoken consent with the voice
   timbre voices list
   timbre voices show Anna
   timbre voices check Anna                   compare the transcript with the recording, or propose one
@@ -94,6 +97,13 @@ def _add_details(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--consent-scope", metavar="TEXT", help="the use that is permitted")
     parser.add_argument("--consent-until", type=iso_date, metavar="DATE", help="the last day, such as 2030-12-31")
+    parser.add_argument(
+        "--consent-clip",
+        type=Path,
+        metavar="FILE",
+        help=f"a recording in which the speaker says: “{consent_sentence('NAME', 'en')}”, or the same in Chinese: "
+        f"“{consent_sentence('NAME', 'zh')}”. It is compared with the voice and kept",
+    )
 
 
 def _consent(arguments: argparse.Namespace, before: Consent = NO_CONSENT) -> Consent:
@@ -103,13 +113,47 @@ def _consent(arguments: argparse.Namespace, before: Consent = NO_CONSENT) -> Con
     return dataclasses.replace(before, date=date.today().isoformat(), **changes) if changes else before
 
 
+def _with_spoken(
+    consent: Consent,
+    arguments: argparse.Namespace,
+    voice_clip: Path | None,
+    transcript: str | None,
+    command_context: CommandContext,
+) -> Consent:
+    """Return ``consent`` with the recording of the options, compared with the clip of the voice and kept."""
+    clip: Path | None = arguments.consent_clip
+    if clip is None:
+        return consent
+    if not consent.by:
+        raise UnusableSetting("It is not known who consents in {file}.", remedy="Add --consent NAME.", file=clip.name)
+    sentence = consent_sentence(consent.by, detect_language(transcript or "").value)
+    with contextlib.closing(command_context.open_checks()) as checks:
+        spoken = compare_spoken_consent(clip, voice_clip, sentence, checks)
+    command_context.open_library().keep_consent_clip(clip)
+    _print_spoken(spoken)
+    return dataclasses.replace(consent, spoken=spoken)
+
+
+def _print_spoken(spoken: SpokenConsent) -> None:
+    if spoken.similarity is not None:
+        print_message(f"similarity of the speaker who consents: {spoken.similarity:.2f} (1 means identical)")
+        if spoken.similarity < MIN_SIMILARITY:
+            print_message(f"note: below {MIN_SIMILARITY}, it is probably another speaker, or another microphone")
+    match spoken.words:
+        case SpokenWords.OTHER:
+            print_message(f'note: other words were heard than "{printable(spoken.sentence)}"')
+        case SpokenWords.UNKNOWN:
+            print_message("note: the words were not compared, because no recogniser understands them")
+
+
 def _add(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    consent = _with_spoken(_consent(arguments), arguments, arguments.clip, arguments.transcript, command_context)
     addition = command_context.open_library().add(
         arguments.clip,
         arguments.name,
         arguments.transcript,
         notes=arguments.notes or "",
-        consent=_consent(arguments),
+        consent=consent,
     )
     _print_added(addition)
     if not addition.voice.consent:
@@ -217,7 +261,8 @@ def _show(arguments: argparse.Namespace, command_context: CommandContext) -> int
     if arguments.json:
         print(json.dumps(values, ensure_ascii=False))
     else:
-        for name, value in values.items():
+        spoken = values.pop("spoken_consent") or {}
+        for name, value in (values | spoken).items():
             if value not in (None, "", False):
                 lines = map(printable, str(value).splitlines())  # notes may have several lines
                 print(f"{name + ':':<14}", "\n".join(lines))
@@ -238,8 +283,11 @@ def _rename(arguments: argparse.Namespace, command_context: CommandContext) -> i
 
 def _edit(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     library = command_context.open_library()
-    before = library.get(arguments.name).consent
-    changed = _consent(arguments, before)
+    voice = library.get(arguments.name)
+    before = voice.consent
+    transcript = arguments.transcript or voice.transcript
+    clip = voice.clip if voice.generation is None else None
+    changed = _with_spoken(_consent(arguments, before), arguments, clip, transcript, command_context)
     voice = library.update_metadata(
         arguments.name,
         transcript=arguments.transcript,
@@ -311,6 +359,10 @@ def _print_added(addition: Addition) -> None:
     print_message(f"added {voice.name} ({voice.clip_seconds:.1f} s{hint})")
 
 
+def _consent_words(consent: Consent) -> tuple[str, ...]:
+    return consent.by, consent.date, consent.scope, consent.until
+
+
 def _in_short(voice: Voice) -> str:
     if voice.models:
         return f"(built-in voice of {', '.join(voice.models)})"
@@ -328,7 +380,8 @@ def _as_json(voice: Voice) -> dict[str, Any]:
         "notes": voice.notes,
         "language": voice.language,
         "quality": voice.quality.value if voice.quality else None,
-        "consent": " · ".join(part for part in dataclasses.astuple(voice.consent) if part) or None,
+        "consent": " · ".join(part for part in _consent_words(voice.consent) if part) or None,
+        "spoken_consent": dataclasses.asdict(voice.consent.spoken) if voice.consent.spoken else None,
         "generation": voice.generation,
         "created": voice.created or None,
         "built_in": voice.is_built_in,

@@ -80,6 +80,7 @@ class WordTime:
 
 # Of the average speech in ``TakeMeasures.pace``: 2.5 phones of 0.08 s for each syllable.
 _SYLLABLES_PER_SECOND = 5.0
+_MIN_OTHER_SHARE = 0.5  # share of the typed letters that differ, from which a recording has another text
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +226,8 @@ class Transcript:
     differences: tuple[Difference, ...] = ()
     recognizer: str = ""
     error_code: str = ""
+
+    def is_other_text(self, typed: str) -> bool:
+        """Return whether most of the typed words were not heard, but others were."""
+        num_differing = sum(each.text_end - each.text_start for each in self.differences)
+        return bool(self.text.strip()) and num_differing >= _MIN_OTHER_SHARE * len(typed.strip())

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -65,15 +65,32 @@ class ClipStore:
                 file.write(block)
         return StoredClip(path.name, digest.hexdigest())
 
+    def copy_by_hash(self, source: Path) -> str:
+        """Copy ``source`` into the store under its hash, and return the hash."""
+        return self._named_by_hash(self.copy(source))
+
+    def put_by_hash(self, content: BinaryIO, suffix: str) -> str:
+        """Store ``content`` as a file named by its hash, and return the hash."""
+        return self._named_by_hash(self.put(content, suffix))
+
+    def _named_by_hash(self, stored: StoredClip) -> str:
+        path = self.path(stored.file_name)
+        path.replace(path.with_stem(stored.sha256))
+        return stored.sha256
+
+    def find_by_hash(self, sha256: str) -> Path | None:
+        """Return the file that was copied with this hash, or None if it is gone."""
+        return next(self._folder.glob(f"{sha256}*"), None)
+
     def remove(self, file_name: str) -> None:
         # Windows does not remove a file that is open. The next sweep removes it.
         with contextlib.suppress(OSError):
             (self._folder / file_name).unlink()
 
-    def sweep(self, kept: Collection[str]) -> None:
-        """Remove files that are not in ``kept``. A crash may have left them; recent files are not removed."""
+    def sweep(self, kept: Set[str]) -> None:
+        """Remove files whose names or hashes are not in ``kept``, as after a crash. Recent files are not removed."""
         newest = time.time() - _ORPHAN_AGE_SECONDS
         with contextlib.suppress(OSError):
             for path in self._folder.iterdir():
-                if path.name not in kept and path.stat().st_mtime < newest:
+                if kept.isdisjoint((path.name, path.stem)) and path.stat().st_mtime < newest:
                     self.remove(path.name)

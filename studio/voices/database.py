@@ -8,6 +8,8 @@ write-ahead log of earlier versions, which has to create files even for reading.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -16,7 +18,8 @@ from pathlib import Path
 from studio.errors import CannotWrite, DamagedLibrary, DiskFull, StudioError
 from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
-from studio.voices.voice import Consent, Grade, TrashedVoice, Voice, name_key
+from studio.storage.json_input import parse_json
+from studio.voices.voice import Consent, Grade, SpokenConsent, TrashedVoice, Voice, name_key
 
 _BUSY_SECONDS = 10.0
 _MIGRATIONS = (
@@ -66,10 +69,13 @@ _MIGRATIONS = (
     """,
     "ALTER TABLE voices ADD COLUMN consent_until TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE trash ADD COLUMN consent_until TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE voices ADD COLUMN consent_spoken TEXT NOT NULL DEFAULT ''",  # a ``SpokenConsent`` in JSON
+    "ALTER TABLE trash ADD COLUMN consent_spoken TEXT NOT NULL DEFAULT ''",
 )
 _COLUMNS = (
     "name_key", "name", "clip", "sha256", "clip_seconds", "transcript", "notes", "generation", "created",
     "quality", "language", "consent_by", "consent_date", "consent_scope", "consent_until",
+    "consent_spoken",
 )  # fmt: skip
 _COLUMN_LIST = ", ".join(_COLUMNS)
 _TRASH_DAYS = 30
@@ -170,8 +176,10 @@ def select_trash(connection: sqlite3.Connection, clip_path: ClipPath) -> list[Tr
 
 
 def clips_in_use(connection: sqlite3.Connection) -> set[str]:
-    """Return the file names of all clips, including voices in the trash."""
-    return {str(row["clip"]) for row in connection.execute("SELECT clip FROM voices UNION SELECT clip FROM trash")}
+    """Return the file names of all clips and the hashes of spoken consents, including voices in the trash."""
+    rows = connection.execute("SELECT clip, consent_spoken FROM voices UNION SELECT clip, consent_spoken FROM trash")
+    found = [(str(row["clip"]), _parse_spoken(row["consent_spoken"])) for row in rows]
+    return {clip for clip, _ in found} | {spoken.sha256 for _, spoken in found if spoken is not None}
 
 
 def _values(voice: Voice) -> tuple[str | float | None, ...]:
@@ -179,6 +187,7 @@ def _values(voice: Voice) -> tuple[str | float | None, ...]:
         name_key(voice.name), voice.name, voice.clip.name, voice.sha256, voice.clip_seconds, voice.transcript,
         voice.notes, voice.generation, voice.created, voice.quality.value if voice.quality else None, voice.language,
         voice.consent.by, voice.consent.date, voice.consent.scope, voice.consent.until,
+        json.dumps(dataclasses.asdict(voice.consent.spoken)) if voice.consent.spoken else "",
     )  # fmt: skip
 
 
@@ -194,8 +203,22 @@ def _voice(row: sqlite3.Row, clip_path: ClipPath) -> Voice:
         sha256=row["sha256"],
         quality=Grade(row["quality"]) if row["quality"] else None,
         language=row["language"],
-        consent=Consent(row["consent_by"], row["consent_date"], row["consent_scope"], row["consent_until"]),
+        consent=Consent(
+            row["consent_by"],
+            row["consent_date"],
+            row["consent_scope"],
+            row["consent_until"],
+            _parse_spoken(row["consent_spoken"]),
+        ),
     )
+
+
+def _parse_spoken(content: str) -> SpokenConsent | None:
+    """Return the record in ``content``, or None if there is none that can be read."""
+    try:
+        return SpokenConsent.parse(parse_json(content)) if content else None
+    except ValueError:
+        return None
 
 
 def _use_rollback_journal(connection: sqlite3.Connection) -> None:

@@ -209,6 +209,18 @@ class VoiceLibrary:
             database.update(connection, voice.name, changed)
         return self.get(name)
 
+    def keep_consent_clip(self, clip: Path) -> str:
+        """Copy the recording of a spoken consent into the library, and return its hash for the record.
+
+        It is kept as long as a voice has the record. Raises ``UnreadableClip``.
+        """
+        return self._clips.copy_by_hash(clip)
+
+    def consent_clip(self, voice: Voice) -> Path | None:
+        """Return the recording of the spoken consent of ``voice``, or None if there is none."""
+        spoken = voice.consent.spoken
+        return None if spoken is None else self._clips.find_by_hash(spoken.sha256)
+
     def unique_name(self, wanted: str) -> str:
         """Return the first unused name of ``wanted``, ``wanted 2``, ``wanted 3`` and so on. Raises ``BadVoiceName``."""
         return _first_free(checked_name(wanted), _keys(self.voices()))
@@ -218,7 +230,7 @@ class VoiceLibrary:
         from studio.voices.voice_file import write_voice_file  # noqa: PLC0415 - not needed to list voices
 
         voice = self.get(name)
-        write_voice_file(path, voice.clip, details_of(voice))
+        write_voice_file(path, voice.clip, details_of(voice), consent_clip=self.consent_clip(voice))
 
     def import_(self, path: Path, *, name: str | None = None, finds_free_name: bool = False) -> Addition:
         """Add the voice of a ``.voice`` file, under the name in the file unless ``name`` is given.
@@ -231,6 +243,8 @@ class VoiceLibrary:
         found = read_voice_file(path)
         wanted = name or found.details.name
         details = replace(found.details, name=self.unique_name(wanted) if finds_free_name else self._free_name(wanted))
+        if found.consent_clip is not None:
+            self._clips.put_by_hash(io.BytesIO(found.consent_clip), found.consent_suffix)
         stored = self._clips.put(io.BytesIO(found.clip), found.suffix)
         try:
             verdict = self._validate(stored)
@@ -388,7 +402,7 @@ def _first_free(wanted: str, taken: set[str]) -> str:
 
 
 def _clean_consent(consent: Consent) -> Consent:
-    return Consent(clean(consent.by), clean(consent.date), clean(consent.scope), clean(consent.until))
+    return Consent(clean(consent.by), clean(consent.date), clean(consent.scope), clean(consent.until), consent.spoken)
 
 
 def _exists(name: str) -> VoiceExists:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
+from typing import Self
 
 from studio.errors import BadVoiceName
 
 MAX_NAME = 80
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Grade(Enum):
@@ -25,6 +28,43 @@ class Grade(Enum):
         return max(grades, key=list(cls).index, default=cls.GOOD)
 
 
+class SpokenWords(StrEnum):
+    """Whether the speaker says the sentence of consent, by a recogniser. The values are stored."""
+
+    SAID = "said"
+    OTHER = "other words"
+    UNKNOWN = "not compared"  # no recogniser for the language, or it does not understand the voice
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenConsent:
+    """A recording in which the speaker consents.
+
+    Attributes:
+        sha256: The hash of the file, by which the library finds it.
+        sentence: What the speaker was asked to say.
+        similarity: Cosine similarity of the speaker to that of the voice, or None for a voice without a recording.
+    """
+
+    sha256: str
+    sentence: str
+    similarity: float | None = None
+    words: SpokenWords = SpokenWords.UNKNOWN
+
+    @classmethod
+    def parse(cls, values: object) -> Self:
+        """Return the record with the fields ``values``. Raises ``ValueError`` for invalid ones."""
+        fields = values if isinstance(values, dict) else {}
+        sha256, sentence, similarity = fields.get("sha256"), fields.get("sentence"), fields.get("similarity")
+        if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256) or not isinstance(sentence, str):
+            raise ValueError("invalid hash or sentence")
+        if similarity is not None and (isinstance(similarity, bool) or not isinstance(similarity, int | float)):
+            raise ValueError("invalid similarity")
+        if similarity is not None and not -1.001 <= similarity <= 1.001:
+            raise ValueError("similarity outside its range")
+        return cls(sha256, sentence, similarity, SpokenWords(fields.get("words")))
+
+
 @dataclass(frozen=True, slots=True)
 class Consent:
     """Record of the speaker's consent to the use of the voice. Unknown values are empty."""
@@ -33,9 +73,10 @@ class Consent:
     date: str = ""  # ISO date
     scope: str = ""  # permitted use
     until: str = ""  # ISO date of the last day, empty without a limit
+    spoken: SpokenConsent | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.by or self.date or self.scope or self.until)
+        return bool(self.by or self.date or self.scope or self.until or self.spoken)
 
 
 NO_CONSENT = Consent()

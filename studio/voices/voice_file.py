@@ -1,7 +1,9 @@
 """The ``.voice`` file format: a zip archive of ``manifest.json`` and the clip of one voice.
 
-Such files are untrusted input. A file is accepted only in the form that this program writes: two regular entries with
-the expected names, and a clip that matches the hash in the manifest. Size limits are enforced while unpacking.
+If the speaker consented in a recording, it is a third entry.
+
+Such files are untrusted input. A file is accepted only in the form that this program writes: regular entries with the
+expected names, and recordings that match the hashes in the manifest. Size limits are enforced while unpacking.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from studio.messages import Message, message
 from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
-from studio.voices.voice import Consent, VoiceDetails
+from studio.voices.voice import Consent, SpokenConsent, VoiceDetails
 
 SUFFIX = ".voice"
 
@@ -32,6 +34,7 @@ _FORMAT = "timbre-voice"
 _VERSION = 1
 _MANIFEST = "manifest.json"
 _CLIP_NAME = re.compile(r"clip(\.[a-z0-9]{1,11})")
+_CONSENT_NAME = re.compile(r"consent(\.[a-z0-9]{1,11})?")
 _MAX_MANIFEST_BYTES = 1 << 16
 # Enough for 30 s of audio in any supported format.
 _MAX_CLIP_BYTES = 64 << 20
@@ -47,18 +50,21 @@ _ARCHIVE_ERRORS = (
 
 @dataclass(frozen=True, slots=True)
 class VoiceFile:
-    """Content of a ``.voice`` file: the metadata, and the bytes and file suffix of the clip."""
+    """Content of a ``.voice`` file: the metadata, and the bytes and file suffixes of the clip and the spoken consent."""
 
     details: VoiceDetails
     clip: bytes
     suffix: str
+    consent_clip: bytes | None = None
+    consent_suffix: str = ""
 
 
-def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
+def write_voice_file(path: Path, clip: Path, details: VoiceDetails, *, consent_clip: Path | None = None) -> None:
     """Write a voice to ``path``. Raises ``BadVoiceFile`` if the clip is missing, ``DiskFull`` or ``CannotWrite``."""
     try:
         require_regular_file(clip)
         content = clip.read_bytes()
+        spoken = consent_clip.read_bytes() if consent_clip else None
     except OSError as error:
         raise BadVoiceFile(
             "The recording of {name} is missing.", remedy="Remove the voice and add it again.", name=details.name
@@ -71,7 +77,7 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         "notes": details.notes,
         "generation": details.generation,
         "language": details.language,
-        "consent": dataclasses.asdict(details.consent),
+        "consent": {name: value for name, value in dataclasses.asdict(details.consent).items() if value is not None},
         "clip": f"clip{clip.suffix.lower()}",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
@@ -80,17 +86,19 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
     with atomic_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST, _DATE), json.dumps(manifest, ensure_ascii=False, indent=1))
         archive.writestr(zipfile.ZipInfo(str(manifest["clip"]), _DATE), content)
+        if consent_clip and spoken is not None:
+            archive.writestr(zipfile.ZipInfo(f"consent{consent_clip.suffix}", _DATE), spoken)
 
 
 def read_voice_file(path: Path) -> VoiceFile:
     """Return the voice in ``path``. Raises ``BadVoiceFile``."""
     try:
         require_regular_file(path)
-        if path.stat().st_size > _MAX_CLIP_BYTES + 2 * _MAX_MANIFEST_BYTES:
+        if path.stat().st_size > 2 * (_MAX_CLIP_BYTES + _MAX_MANIFEST_BYTES):
             raise _bad(message("{file} is too large for a voice file.", file=path.name))
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
-            if len(archive.infolist()) != 2 or _MANIFEST not in entries:
+            if len(archive.infolist()) != len(entries) or len(entries) not in (2, 3) or _MANIFEST not in entries:
                 raise _bad(message("{file} does not contain exactly one voice.", file=path.name))
             manifest = _read_manifest(path, _unpack(path, archive, entries[_MANIFEST], _MAX_MANIFEST_BYTES))
             clip_name = _text(path, manifest, "clip")
@@ -98,6 +106,15 @@ def read_voice_file(path: Path) -> VoiceFile:
             if match is None or clip_name not in entries:
                 raise _bad(message("{file} has an invalid name for its recording.", file=path.name))
             clip = _unpack(path, archive, entries[clip_name], _MAX_CLIP_BYTES)
+            consent_clip, consent_suffix = None, ""
+            for name in entries.keys() - {_MANIFEST, clip_name}:
+                consent_name = _CONSENT_NAME.fullmatch(name)
+                if consent_name is None:
+                    raise _bad(message("{file} does not contain exactly one voice.", file=path.name))
+                consent_clip, consent_suffix = (
+                    _unpack(path, archive, entries[name], _MAX_CLIP_BYTES),
+                    consent_name[1] or "",
+                )
     except FileNotFoundError as error:
         raise BadVoiceFile(
             "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path
@@ -114,7 +131,10 @@ def read_voice_file(path: Path) -> VoiceFile:
         language=_optional_text(path, manifest, "language"),
         consent=_consent(path, manifest),
     )
-    return VoiceFile(details, clip, match[1])
+    spoken = details.consent.spoken
+    if consent_clip is not None and (spoken is None or hashlib.sha256(consent_clip).hexdigest() != spoken.sha256):
+        raise _bad(message("{file} is damaged: its recording does not match its checksum.", file=path.name))
+    return VoiceFile(details, clip, match[1], consent_clip, consent_suffix)
 
 
 def _unpack(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, largest_bytes: int) -> bytes:
@@ -154,7 +174,12 @@ def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
     found = manifest.get("consent") or {}
     if not isinstance(found, dict):
         raise _bad(message("{file} has an invalid consent record.", file=path.name))
-    return Consent(*(_optional_text(path, found, key) or "" for key in ("by", "date", "scope", "until")))
+    try:
+        spoken = None if found.get("spoken") is None else SpokenConsent.parse(found["spoken"])
+    except ValueError as error:
+        raise _bad(message("{file} has an invalid consent record.", file=path.name)) from error
+    by, date, scope, until = (_optional_text(path, found, key) or "" for key in ("by", "date", "scope", "until"))
+    return Consent(by, date, scope, until, spoken)
 
 
 def _optional_text(path: Path, manifest: dict[str, Any], key: str) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from full_records import full
 
 from studio.voices import database
-from studio.voices.voice import Consent, Grade, Voice, VoiceDetails
+from studio.voices.voice import Consent, Grade, SpokenConsent, SpokenWords, Voice, VoiceDetails
 from studio.voices.voice_file import read_voice_file, write_voice_file
 
 CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
@@ -19,7 +19,13 @@ DETAILS = full(
         "notes",
         "CosyVoice2",
         "zh",
-        Consent("Anna Ferrari", "2026-11-20", "audiobooks", "2030-12-31"),
+        Consent(
+            "Anna Ferrari",
+            "2026-11-20",
+            "audiobooks",
+            "2030-12-31",
+            SpokenConsent("12" * 32, "I agree.", 0.9, SpokenWords.SAID),
+        ),
     )
 )
 # Only bundled voices and speakers of models have the other fields, and they are not stored.

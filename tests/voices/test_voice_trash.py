@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from test_clip_check import babble, clip, silence
 from studio.errors import BadVoiceFile, CannotWrite, ClipTooShort, VoiceExists, VoiceNotFound
 from studio.voices import database
 from studio.voices.library import Consent, VoiceDetails, VoiceLibrary
-from studio.voices.voice import Grade, suggest_name
+from studio.voices.voice import Grade, SpokenConsent, SpokenWords, suggest_name
 
 CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
 CONSENT = Consent("Anna Ferrari", "2026-11-20", "audiobooks, no end date")
@@ -154,12 +155,54 @@ def test_an_invalid_consent_record_is_refused(library: VoiceLibrary, tmp_path: P
         "format": "timbre-voice", "version": 1, "name": "Anna", "clip": "clip.wav",
         "sha256": hashlib.sha256(sound).hexdigest(),
     }  # fmt: skip
-    for consent in (["yes"], "yes", {"by": 5}):
+    spoken = {"sha256": "0" * 64, "sentence": "I agree.", "words": "said"}
+    wrong = ({"sha256": "0"}, {"sentence": None}, {"words": "sung"}, {"similarity": 2}, {"similarity": "high"})
+    records = [["yes"], "yes", {"by": 5}, {"spoken": "yes"}, *({"spoken": spoken | change} for change in wrong)]
+    for consent in records:
         with zipfile.ZipFile(tmp_path / "a.voice", "w") as archive:
             archive.writestr("manifest.json", json.dumps({**values, "consent": consent}))
             archive.writestr("clip.wav", sound)
         with pytest.raises(BadVoiceFile):
             library.import_(tmp_path / "a.voice")
+
+
+def test_a_spoken_consent_is_kept_until_no_voice_has_it(library: VoiceLibrary, tmp_path: Path) -> None:
+    library.add(CLIP, "Anna")
+    spoken = SpokenConsent(library.keep_consent_clip(CLIP), "I agree.", 0.9, SpokenWords.SAID)
+    voice = library.update_metadata("Anna", consent=replace(CONSENT, spoken=spoken))
+    assert voice.consent.spoken == spoken
+    kept = library.consent_clip(voice)
+    assert kept is not None
+    os.utime(kept, (0, 0))
+    library.restore(library.trash("Anna").number)
+    assert library.duplicate("Anna").consent.spoken == spoken
+    assert kept.is_file()
+    for name in ("Anna", "Anna 2"):
+        library.update_metadata(name, consent=CONSENT)
+    library.add(CLIP, "Ben")
+    assert not kept.exists()
+
+
+def test_another_recording_of_the_consent_is_refused(library: VoiceLibrary, tmp_path: Path) -> None:
+    import zipfile
+
+    spoken = SpokenConsent(library.keep_consent_clip(CLIP), "I agree.")
+    library.add(CLIP, "Anna", consent=Consent("Anna", spoken=spoken))
+    library.export("Anna", tmp_path / "anna.voice")
+    with zipfile.ZipFile(tmp_path / "anna.voice") as archive:
+        contents = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    assert contents["consent.wav"] == CLIP.read_bytes()
+    for name, content in (("consent.wav", b"other"), ("agreement.wav", contents["consent.wav"])):
+        with zipfile.ZipFile(tmp_path / "other.voice", "w") as archive:
+            for known in ("manifest.json", "clip.wav"):
+                archive.writestr(known, contents[known])
+            archive.writestr(name, content)
+        with pytest.raises(BadVoiceFile):
+            library.import_(tmp_path / "other.voice", name="Other")
+    with zipfile.ZipFile(tmp_path / "without.voice", "w") as archive:
+        for known in ("manifest.json", "clip.wav"):
+            archive.writestr(known, contents[known])
+    assert library.import_(tmp_path / "without.voice", name="Without").voice.consent.spoken == spoken
 
 
 def test_a_database_of_the_first_version_is_migrated(library: VoiceLibrary, tmp_path: Path) -> None:

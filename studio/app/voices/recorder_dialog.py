@@ -44,8 +44,10 @@ class RecorderDialog(QDialog):
         player: AudioPlayer,
         parent: QWidget | None = None,
         *,
+        text: str = "",
         device_names: Callable[[], tuple[str, ...]] = lambda: portaudio.device_names("input"),
     ) -> None:
+        """``text`` must be read aloud. Without it, a text is proposed."""
         super().__init__(parent)
         self._session = session
         self._player = player
@@ -58,7 +60,8 @@ class RecorderDialog(QDialog):
         self._reads = QCheckBox(self.tr("Read this text aloud:"), self)
         self._reads.setChecked(True)
         self._reads.setToolTip(self.tr("Uses the text as the transcript, for a closer likeness"))
-        self._text = QLabel(self._text_to_read(), self, wordWrap=True)
+        self._reads.setEnabled(not text)
+        self._text = QLabel(text or self._text_to_read(), self, wordWrap=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._waveform = WaveformView(self, empty_text=self.tr("Nothing recorded yet"))
         self._meter = LevelMeter(self)

@@ -29,7 +29,6 @@ Transcribe = Callable[[TranscriptRequest], Future[Transcript]]
 _DELAY_MILLISECONDS = 700
 _MAX_PLACES = 4
 _MARK_OPACITY = 0.25
-_MIN_OTHER_SHARE = 0.5  # share of the typed letters that differ, from which the recording has another text
 
 
 class TranscriptComparison(QWidget):
@@ -123,7 +122,7 @@ class TranscriptComparison(QWidget):
             self.hide()
             return
         self._differences, self._compared = transcript.differences, typed
-        is_proposed = not transcript.error_code and (not typed.strip() or _is_other_text(typed, transcript))
+        is_proposed = not transcript.error_code and (not typed.strip() or transcript.is_other_text(typed))
         self._proposal = transcript.text.strip() if is_proposed else ""
         self._mark_words()
         self._say(self._sentence(transcript, is_proposed=is_proposed))
@@ -221,12 +220,6 @@ def _result(future: Future[Transcript]) -> Transcript | None:
         return future.result()
     except CancelledError:
         return None
-
-
-def _is_other_text(typed: str, transcript: Transcript) -> bool:
-    """Return whether most of the typed words were not heard, but others were."""
-    num_differing = sum(each.text_end - each.text_start for each in transcript.differences)
-    return bool(transcript.text.strip()) and num_differing >= _MIN_OTHER_SHARE * len(typed.strip())
 
 
 def _utf16_units(text: str) -> int:

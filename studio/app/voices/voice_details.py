@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QSize, Signal
 from PySide6.QtWidgets import (
@@ -28,7 +29,10 @@ from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
-from studio.voices.voice import MAX_NAME
+from studio.voices.voice import MAX_NAME, SpokenConsent
+
+if TYPE_CHECKING:
+    from studio.app.voices.spoken_consent_field import ConsentServices, SpokenConsentField
 
 _TRANSCRIPT_LINES = 3
 _INDENT_PIXELS = 20
@@ -48,6 +52,8 @@ class DetailsForm(QWidget):
         self._has_chosen_language = False
         self._notes = QLineEdit(self, placeholderText=self.tr("Optional, with tags such as #narrator"))
         self._notes.setAccessibleName(self.tr("Notes"))
+        self._earlier_spoken: SpokenConsent | None = None
+        self._spoken: SpokenConsentField | None = None
         self._consent = QCheckBox(self.tr("Voice owner has consented"), self)
         self._consent.setToolTip(
             self.tr("Only clone voices you have permission to use. This note is stored with the voice.")
@@ -78,7 +84,8 @@ class DetailsForm(QWidget):
             date = self._consent_date.date().toString(_DATE_FORMAT)
             until = QDate.fromString(self._consent_until.text(), _DATE_FORMAT)
             last = self._consent_until.text() if until.isValid() else ""
-            consent = Consent(self._consent_by.text(), date, self._consent_scope.text(), last)
+            spoken = self._spoken.spoken if self._spoken else self._earlier_spoken
+            consent = Consent(self._consent_by.text(), date, self._consent_scope.text(), last, spoken)
         return VoiceDetails(
             name=self.name.text(),
             transcript=self.transcript.toPlainText().strip() or None,
@@ -98,8 +105,18 @@ class DetailsForm(QWidget):
         self._consent_by.setText(consent.by)
         self._consent_scope.setText(consent.scope)
         self._consent_until.setText(consent.until)
+        self._earlier_spoken = consent.spoken
         date = QDate.fromString(consent.date, _DATE_FORMAT)
         self._consent_date.setDate(date if date.isValid() else QDate.currentDate())
+
+    def add_spoken_consent(self, services: ConsentServices) -> None:
+        """Let the user record the consent. Call it after ``fill``."""
+        from studio.app.voices.spoken_consent_field import SpokenConsentField  # noqa: PLC0415 - after the first paint
+
+        self._spoken = SpokenConsentField(services, self._consent_by.text, self)
+        self._spoken.show_spoken(self._earlier_spoken)
+        self._consent_by.textChanged.connect(self._spoken.show_name)
+        self._consent_rows.addRow(self.tr("Spoken"), self._spoken)
 
     def _make_transcript(self) -> QPlainTextEdit:
         field = _TranscriptField(
@@ -142,6 +159,7 @@ class DetailsForm(QWidget):
         rows.addRow(self.tr("Date"), self._consent_date)
         rows.addRow(self.tr("Permitted use"), self._consent_scope)
         rows.addRow(self.tr("Until"), self._consent_until)
+        self._consent_rows = rows
         return group
 
     def _on_transcript_changed(self) -> None:
@@ -179,14 +197,23 @@ class _TranscriptField(QPlainTextEdit):
 class EditDialog(QDialog):
     """Dialog to change the details of ``voice``. After it is accepted, ``details`` contains the new values."""
 
-    def __init__(self, voice: Voice, parent: QWidget | None = None, *, transcribe: Transcribe | None = None) -> None:
-        """``transcribe`` compares the transcript with the clip of the voice."""
+    def __init__(
+        self,
+        voice: Voice,
+        parent: QWidget | None = None,
+        *,
+        transcribe: Transcribe | None = None,
+        consents: ConsentServices | None = None,
+    ) -> None:
+        """``transcribe`` compares the transcript with the clip of the voice; ``consents`` records a spoken consent."""
         super().__init__(parent)
         self.voice = voice
         self.setWindowTitle(self.tr("Details of {name}").format(name=voice.name))
         self.resize(fit_to_screen(520, 500))
         self._form = DetailsForm(self)
         self._form.fill(details_of(voice))
+        if consents is not None:
+            self._form.add_spoken_consent(consents)
         buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
         save = buttons.button(QDialogButtonBox.StandardButton.Save)
         self._form.name_changed.connect(lambda name: save.setEnabled(bool(name.strip())))

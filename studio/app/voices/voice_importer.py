@@ -35,7 +35,9 @@ from studio.worker.process import WorkerProcess
 if TYPE_CHECKING:
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog
     from studio.app.voices.new_voices import ClipSuggestion, CreatedVoices
+    from studio.app.voices.spoken_consent_field import ConsentServices
     from studio.app.voices.transcript_comparison import Transcribe
+    from studio.take_checks.service import TakeCheckService
     from studio.worker.process import Worker
 
 
@@ -61,6 +63,7 @@ class VoiceImportServices:
     start_worker: Callable[[], Worker] | None = None  # a ``WorkerProcess`` by default
     model_folder: Callable[[], Path | None] = field(default=lambda: None)  # folder of the selected model
     transcribe: Transcribe | None = None  # recognises speech, to compare it with transcripts
+    open_checks: Callable[[], TakeCheckService] | None = None  # opens the process that compares speakers
     # Returns the call that gives a new voice to the line that is current now, if this is possible.
     for_current_line: Callable[[], Then] = field(default=lambda: None)
 
@@ -89,6 +92,22 @@ class VoiceImporter(QObject):
     def make_player(self, parent: QObject) -> AudioPlayer:
         """Return a player for clips."""
         return self._services.make_player(parent)
+
+    def consent_services(self, voice: Voice) -> ConsentServices | None:
+        """Return what records a spoken consent of ``voice``, or None if speakers cannot be compared."""
+        if self._services.open_checks is None:
+            return None
+        from studio.app.voices.spoken_consent_field import ConsentServices  # noqa: PLC0415 - after the first paint
+
+        patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
+        return ConsentServices(
+            voice,
+            self._edits.library,
+            self._services.open_checks,
+            self._services.open_input,
+            self.make_player,
+            self.tr("Audio files ({patterns})").format(patterns=patterns),
+        )
 
     def describe_drop(self, paths: list[Path]) -> str | None:
         """Return the text of the drop overlay for ``paths``, or None if they cannot become voices."""

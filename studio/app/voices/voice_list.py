@@ -255,7 +255,9 @@ class VoiceList(QListView):
             return
         from studio.app.voices.voice_details import EditDialog  # noqa: PLC0415 - after the first paint
 
-        dialog = EditDialog(voice, self, transcribe=self._importer().transcribe)
+        importer = self._importer()
+        consents = importer.consent_services(voice)
+        dialog = EditDialog(voice, self, transcribe=importer.transcribe, consents=consents)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._on_edited(dialog))
         dialog.open()
