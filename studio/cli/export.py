@@ -178,6 +178,7 @@ async def _export(
                 on_spoken=messages.spoken,
                 checker=checker,
                 repairs=speaking.repairs,
+                targets=speaking.targets,
             )
             check_of = _check_finder(items, taken, worker)
             source: SpeechSource = CachedSource(worker)

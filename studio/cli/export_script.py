@@ -28,7 +28,8 @@ from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.casting import LibraryNames, cast_lines
-from studio.project.details import CastMember
+from studio.project.consistency import targets_of_line
+from studio.project.details import CastMember, VoiceRole
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.dubbing import faster_style
 from studio.project.fingerprint import map_voice_keys
@@ -51,6 +52,7 @@ from studio.project.take_repair import WordRepairPlan, has_only_other_words, pla
 from studio.project.takes import Take
 from studio.provenance.statement import spoken_line
 from studio.settings_store import Settings
+from studio.take_checks.records import VoiceTarget
 from studio.text.language import language_of_script
 from studio.text.styles import Styles, load_styles, names_of_styles
 from studio.voices.library import VoiceLibrary
@@ -226,10 +228,10 @@ class Speaking:
         self._options = options
         self._keeps_leading_silence = keeps_leading_silence(arguments)
         self._reading = reading_rules(Settings())
-        policy = check_policy(arguments)
-        self._policy_key = "" if policy is None else policy_key(policy)
+        self._policy = check_policy(arguments)
         self._voices: dict[str | None, VoiceReference] = {}
         self.repairs: dict[str, WordRepairPlan] = {}  # of --changed-words, by key; complete after ``items``
+        self.targets: dict[str, tuple[VoiceTarget, ...]] = {}  # of lines that are checked, like ``repairs``
         self._without_style: list[int] = []  # numbers of the lines whose style the model does not have
         if arguments.preset:
             self._styles.preset(arguments.preset)
@@ -251,19 +253,31 @@ class Speaking:
             try:
                 repair = self._repair(line)
                 request = self._request(line, number) if repair is None else self._repair_request(line, repair)
-                key = request_cache_key(request, self._folder, self._options) + self._policy_key
+                targets = self._targets_of(line, request)
+                key = request_cache_key(request, self._folder, self._options)
+                if self._policy is not None:
+                    key += policy_key(self._policy, targets)
             except StudioError as error:
                 failed[number] = error
                 continue
             if repair is not None:
                 self.repairs[key] = repair
             requests[key] = request
+            self.targets[key] = targets
             item = item_of_line(line, number, key, chapter=self._script.chapters[number])
             style = request.instruct or request.preset or ""
             items.append(
                 replace(item, voice=request.voice.name, style=style, seed=request.seed, spoken=spoken_line(request))
             )
         return tuple(items), requests, taken, failed
+
+    def _targets_of(self, line: Line, request: SynthesisRequest) -> tuple[VoiceTarget, ...]:
+        """Return the targets of the project for the speech of a line."""
+        script = None if self._script.project is None else self._script.project.script
+        if script is None or line.id not in script.index_of:  # a disclaimer is not part of the script
+            return ()
+        style = LineStyle(preset=request.preset, instruct=request.instruct)
+        return targets_of_line(script, line, VoiceRole(name_key(line.character or ""), request.voice.name, style))
 
     def style_names(self) -> dict[str, str]:
         """Return the names of style presets by family."""

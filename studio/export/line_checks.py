@@ -23,7 +23,7 @@ from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
 from studio.take_checks.policy import MAX_RETRIES, CheckPolicy, find_best, retry_seed
-from studio.take_checks.records import TakeCheck, TakeMeasures
+from studio.take_checks.records import TakeCheck, TakeMeasures, VoiceTarget
 from studio.take_checks.requests import CheckRequest
 from studio.take_checks.service import TakeCheckService
 
@@ -74,7 +74,7 @@ class LineRetries:
     def policy(self) -> CheckPolicy:
         return self._policy
 
-    async def check(self, spoken: UtteredLine) -> TakeCheck:
+    async def check(self, spoken: UtteredLine, targets: tuple[VoiceTarget, ...] = ()) -> TakeCheck:
         request = CheckRequest(
             samples=spoken.waveform.samples,
             sample_rate=spoken.waveform.sample_rate,
@@ -88,6 +88,7 @@ class LineRetries:
             strictness=self._policy.strictness,
             earlier_takes=tuple(each for voice, each in self._earlier if voice == spoken.request.voice),
             speed=spoken.request.speed,
+            targets=targets,
         )
         check = await asyncio.wrap_future(self._service.submit(request))
         if check.measures is not None and not check.needs_review:
@@ -101,13 +102,18 @@ class LineRetries:
         )
         return await asyncio.wrap_future(self._service.submit(request))
 
-    async def speak(self, seed: int, speak: Callable[[int], Awaitable[UtteredLine]]) -> tuple[UtteredLine, LineCheck]:
-        """Speak with ``seed``, and again with seeds derived from it, until a take is good enough. Return the best one."""
+    async def speak(
+        self, seed: int, speak: Callable[[int], Awaitable[UtteredLine]], targets: tuple[VoiceTarget, ...] = ()
+    ) -> tuple[UtteredLine, LineCheck]:
+        """Speak with ``seed``, and again with seeds derived from it, until a take is good enough. Return the best one.
+
+        ``targets`` are the ranges to which the measures of the takes should belong.
+        """
         takes: list[UtteredLine] = []
         checks: list[TakeCheck] = []
         while not checks or self._policy.wants_retry(checks[-1], len(checks) - 1):
             takes.append(await speak(retry_seed(seed, len(takes))))
-            checks.append(await self.check(takes[-1]))
+            checks.append(await self.check(takes[-1], targets))
         best = find_best(checks)
         return takes[best], LineCheck(checks[best], retry_seed(seed, best), len(checks) - 1)
 
@@ -144,6 +150,10 @@ class StoredChecks:
         return self._folder / f"{hashlib.sha256(key.encode('utf-8')).hexdigest()}.check.json"
 
 
-def policy_key(policy: CheckPolicy) -> str:
-    """Return what distinguishes the cached audio of checked lines from others."""
-    return f":checked:{policy.mode.value}:{policy.num_retries}:{policy.strictness.value}:{policy.recognizer}"
+def policy_key(policy: CheckPolicy, targets: tuple[VoiceTarget, ...] = ()) -> str:
+    """Return what distinguishes the cached audio of lines that are checked with ``targets`` from others."""
+    key = f":checked:{policy.mode.value}:{policy.num_retries}:{policy.strictness.value}:{policy.recognizer}"
+    if not targets:
+        return key
+    values = sorted((measure.value, span.centre, span.tolerance) for measure, span in targets[0].items())
+    return f"{key}:{hashlib.sha256(repr(values).encode()).hexdigest()}"

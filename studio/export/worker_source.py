@@ -27,6 +27,7 @@ from studio.pipeline.request import (
 )
 from studio.project.take_repair import WordRepairPlan
 from studio.provenance.statement import SpokenLine, hash_tokens
+from studio.take_checks.records import VoiceTarget
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks
 
@@ -51,7 +52,8 @@ class WorkerSource:
 
     ``repairs`` maps keys to takes of which only some words are spoken again.
 
-    With a ``checker``, each line is checked, and spoken again if it has problems; the best take is used.
+    With a ``checker``, each line is checked, and spoken again if it has problems; the best take is used. ``targets``
+    maps keys to the targets of the script.
 
     If the worker ends or runs out of memory, another line of the batch may be the cause. Each line is then spoken again
     alone, so that only the one at fault fails.
@@ -68,6 +70,7 @@ class WorkerSource:
         on_spoken: Callable[[float], None] = lambda _: None,
         checker: LineRetries | None = None,
         repairs: Mapping[str, WordRepairPlan] = MappingProxyType({}),
+        targets: Mapping[str, tuple[VoiceTarget, ...]] = MappingProxyType({}),
     ) -> None:
         self._client = client
         self._loop = loop
@@ -77,6 +80,7 @@ class WorkerSource:
         self._on_spoken = on_spoken
         self._checker = checker
         self._repairs = repairs
+        self._targets = targets
         self._stored_checks = StoredChecks()
         self._is_loaded = False
         self._lines_ahead = _LINES_AHEAD
@@ -158,7 +162,7 @@ class WorkerSource:
                 request = replace(request, seed=seed, known_tokens=())
             return await self._speak_once(key, request, in_batch=in_batch)
 
-        best, line = await self._checker.speak(self._requests[key].seed, speak)
+        best, line = await self._checker.speak(self._requests[key].seed, speak, self._targets.get(key, ()))
         self._stored_checks.put(key, line)
         return self._done(key, best)
 

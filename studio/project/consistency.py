@@ -111,7 +111,11 @@ def targets_of_take(script: Script, take: Take) -> tuple[VoiceTarget, ...]:
     if not script.details.targets:
         return ()
     line = script.line(take.line_id)
-    role = role_of(line, take)
+    return targets_of_line(script, line, role_of(line, take))
+
+
+def targets_of_line(script: Script, line: Line, role: VoiceRole) -> tuple[VoiceTarget, ...]:
+    """Return the targets for speech of ``line`` in ``role``, like ``targets_of_take``."""
     target = script.details.targets.get(role)
     if target is None:
         return ()

@@ -62,7 +62,7 @@ class SpokenConsent:
             raise ValueError("invalid similarity")
         if similarity is not None and not -1.001 <= similarity <= 1.001:
             raise ValueError("similarity outside its range")
-        return cls(sha256, sentence, similarity, SpokenWords(fields.get("words")))
+        return cls(sha256, sentence, similarity, SpokenWords(str(fields.get("words"))))
 
 
 @dataclass(frozen=True, slots=True)

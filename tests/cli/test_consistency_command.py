@@ -12,7 +12,8 @@ from measured_takes import USUAL
 from terminal import Terminal
 
 from studio.pipeline.request import Mode, SynthesisReport
-from studio.project.changes import AcceptTakes, AddTake, InsertLines, SetTakeChecks
+from studio.project.changes import AcceptTakes, AddTake, EditDetails, InsertLines, SetTakeChecks
+from studio.project.consistency import example_targets
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
@@ -160,3 +161,23 @@ def test_other_files_are_refused(timbre: Terminal, tmp_path: Path) -> None:
     path.write_text("Hello.", "utf-8")
     use(timbre, FakeChecks())
     assert "(unreadable-project)" in timbre("consistency", path).err
+
+
+def test_export_checks_its_own_speech_against_the_targets(timbre: Terminal, clip: Path, book: Path) -> None:
+    timbre.library.add(clip, "Anna")
+    checks = use(timbre, MeasuringChecks({}, new=replace(USUAL, pitch_hz=320.0)))
+    export = ("export", book, "--model", "quiet", "--check", "--json", "--out")
+    with Project.open(book, book.parent / "drafts-of-test") as project:
+        project.apply(InsertLines(10, (Line("10", "line number 10", "Anna"),)))
+        project.save()
+    assert timbre(*export, "before.wav").status == 0
+    assert [request.targets for request in checks.requests] == [()], "the script has no targets yet"
+    with Project.open(book, book.parent / "drafts-of-test") as project:
+        targets = example_targets(project.script, {"1", "2"})
+        project.apply(EditDetails(replace(project.script.details, targets=targets)))
+        project.save()
+    before = len(checks.requests)
+    ran = timbre(*export, "after.wav")
+    assert ran.status == 0, ran.err
+    assert all(request.targets for request in checks.requests[before:])
+    assert [each["line"] for each in ran.json["checks"] if each["problems"]] == [11]
