@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from studio.export.subtitles import LineTiming, as_subtitle, shown_words, with_spaces
+from studio.text.language import language_of_script
 
 _MEDIA_TYPES = {
     ".wav": "audio/wav", ".flac": "audio/flac", ".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".opus": "audio/ogg",
@@ -15,7 +16,7 @@ _MEDIA_TYPES = {
 }  # fmt: skip
 _PAGE = """\
 <!DOCTYPE html>
-<html>
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; media-src data:; style-src 'unsafe-inline'; \
@@ -23,7 +24,7 @@ script-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-:root {{ color-scheme: light dark; }}
+:root {{ color-scheme: light dark; scroll-padding-bottom: 6rem; }}
 body {{ max-width: 38rem; margin: 0 auto; padding: 1rem 1rem 6rem; font: 1.15rem/1.7 Georgia, serif; }}
 h2 {{ margin-top: 2.5rem; }}
 b {{ display: block; font: 600 0.8rem sans-serif; opacity: 0.7; }}
@@ -62,6 +63,19 @@ words.forEach((word, number) => word.addEventListener("click", () => {{
   audio.currentTime = starts[number];
   audio.play();
 }}));
+// Space plays and pauses, and the arrows go to the word before and after. The player has keys of its own.
+document.addEventListener("keydown", event => {{
+  if (event.target === audio || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.key === " ") {{
+    if (audio.paused) audio.play(); else audio.pause();
+  }} else if (event.key === "ArrowRight") {{
+    audio.currentTime = starts.find(start => start > audio.currentTime) ?? audio.currentTime;
+  }} else if (event.key === "ArrowLeft") {{
+    const current = starts.filter(start => start <= audio.currentTime).length - 1;
+    audio.currentTime = starts[Math.max(0, current - 1)];
+  }} else return;
+  event.preventDefault();
+}});
 </script>
 </body>
 </html>
@@ -72,6 +86,7 @@ def read_along_page(timings: Iterable[LineTiming], title: str, audio: Path) -> s
     """Return the page of the lines in ``audio``. Lines without word times are highlighted as a whole."""
     blocks: list[str] = []
     chapter, character = "", ""
+    timings = list(timings)
     for timing in timings:
         text = as_subtitle(timing.item.text)
         if not text:
@@ -89,6 +104,7 @@ def read_along_page(timings: Iterable[LineTiming], title: str, audio: Path) -> s
         blocks.append(f"<p>{name}{_words(timing, text)}</p>")
     return _PAGE.format(
         title=escape(title),
+        language=language_of_script(timing.item.text for timing in timings),
         text="\n".join(blocks),
         media_type=_MEDIA_TYPES[audio.suffix],
         audio=base64.b64encode(audio.read_bytes()).decode("ascii"),
