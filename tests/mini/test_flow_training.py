@@ -20,7 +20,7 @@ from training.corpus.tokens import TABLE_FILE, Register, TokenTable
 from training.trainers import flow
 from training.trainers.flow import official_flow
 from training.trainers.flow_batches import FlowBatch, FlowPieces, _doubtful
-from training.trainers.flow_loss import FlowDraw, flow_loss
+from training.trainers.flow_loss import FlowDraw, MaskedContext, flow_loss
 from training.trainers.flow_mels import FlowMels, flow_mel
 from training.trainers.flow_network import LearningFlow, flow_config
 from training.trainers.flow_validation import shipped_decoder
@@ -68,6 +68,20 @@ def learning_flow() -> LearningFlow:
     for weight in network.parameters():  # zeros would hide differences
         torch.nn.init.normal_(weight, std=0.1)
     return network.eval()
+
+
+@pytest.mark.parametrize("chunk_frames", [None, 16])
+def test_the_mask_hides_what_attention_chunk_by_chunk_does_not_see(chunk_frames: int | None) -> None:
+    estimator = learning_flow().estimator
+    random = torch.Generator().manual_seed(0)
+    path, mean = torch.randn(2, 2, 40, 80, generator=random)
+    conditions = Conditions(mean, torch.zeros(2, 40, 80), torch.zeros(2, 80))
+    time = torch.tensor([0.3, 0.8])
+    with torch.no_grad():
+        masked, expected = (
+            estimator(path, time, conditions, context(chunk_frames)) for context in (MaskedContext, FullContext)
+        )
+    torch.testing.assert_close(masked, expected)
 
 
 def test_what_ships_is_what_was_trained() -> None:

@@ -1,15 +1,15 @@
 """The corpus on disk, in shards of about two minutes, mapped into memory.
 
 A shard consists of the samples, F0, and a ``.json`` file that lists its lines and is written last. A corpus can be
-opened while it is created, and then contains the complete shards. The sounds and tones of a shard are computed when
-they are first needed, and stored beside it.
+opened while it is created, and then contains the complete shards. The sounds, tones and mels of a shard are computed
+when they are first needed, and stored beside it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,6 @@ IndexArray = npt.NDArray[np.int64]
 
 PLAN_FILE = "plan.json"
 _FULL_SCALE = 32_767.0
-_MARGIN_TOKENS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +63,14 @@ class _Shard:
 
 
 class Corpus:
-    """Lines by number. Opening reads the lists; audio is read on access, and the mel is computed."""
+    """Lines by number. Opening reads the lists; everything else is read on access."""
 
     def __init__(self, entries: list[Entry], shards: list[_Shard], table: TokenTable | None = None) -> None:
         self._entries = entries
         self._shards = shards
         self._table = table
         self._labels: dict[int, npt.NDArray[np.uint8]] = {}
+        self._mels: dict[int, FloatArray] = {}
         by_name = {entry.speaker.name: entry.speaker for entry in entries}
         self.speakers: list[Speaker] = [by_name[name] for name in sorted(by_name)]
 
@@ -128,12 +128,8 @@ class Corpus:
 
     def mel(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
         """Return the mel (2 * tokens, 80)."""
-        # The windows of the first and last frame reach into the neighbouring tokens.
-        before = min(from_token, _MARGIN_TOKENS)
-        wanted = None if num_tokens is None else before + num_tokens + _MARGIN_TOKENS
-        wide = mel_of(self.samples(index, from_token=from_token - before, num_tokens=wanted))
-        end = None if num_tokens is None else 2 * (before + num_tokens)
-        return wide[2 * before : end]
+        begin, end = self._range(index, from_token, num_tokens)
+        return np.array(self._mels_of_shard(self._entries[index].shard)[2 * begin : 2 * end])
 
     def labels(self, index: int) -> tuple[LabelArray, LabelArray]:
         """Return the sound and the tone of each 20 ms, (2 * tokens,)."""
@@ -201,18 +197,30 @@ class Corpus:
     def _labels_of_shard(self, number: int) -> npt.NDArray[np.uint8]:
         """Return the sounds and tones of all lines of a shard, (2, halves)."""
         if number not in self._labels:
-            shard = self._shards[number]
-            path = shard.path.with_suffix(".labels.npy")
-            if path.exists():
-                self._labels[number] = np.load(path)
-            else:
-                own = [index for index, entry in enumerate(self._entries) if entry.shard == number]
-                found = [np.stack(timed_labels(self._entries[index].line, self.samples(index))) for index in own]
-                self._labels[number] = np.concatenate(found, axis=1)
-                beside = path.with_suffix(f".{os.getpid()}.npy")
-                np.save(beside, self._labels[number])
-                beside.replace(path)
+            self._labels[number] = self._stored(
+                number,
+                "labels",
+                lambda index: np.stack(timed_labels(self._entries[index].line, self.samples(index))),
+                1,
+            )
         return self._labels[number]
+
+    def _mels_of_shard(self, number: int) -> FloatArray:
+        """Return the mels of all lines of a shard, (halves, 80)."""
+        if number not in self._mels:
+            self._mels[number] = self._stored(number, "mels", lambda index: mel_of(self.samples(index)), 0)
+        return self._mels[number]
+
+    def _stored(self, number: int, name: str, make: Callable[[int], npt.NDArray[Any]], axis: int) -> npt.NDArray[Any]:
+        """Return what ``make`` returns for all lines of a shard, joined, from the file that stores it."""
+        path = self._shards[number].path.with_suffix(f".{name}.npy")
+        if not path.exists():
+            own = [index for index, entry in enumerate(self._entries) if entry.shard == number]
+            beside = path.with_suffix(f".{os.getpid()}.npy")
+            np.save(beside, np.concatenate([make(index) for index in own], axis=axis))
+            beside.replace(path)
+        stored: npt.NDArray[Any] = np.load(path, mmap_mode="r")
+        return stored
 
     def _shard(self, index: int) -> _Shard:
         return self._shards[self._entries[index].shard]

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from studio.model.config import FlowConfig
+from studio.model.config import FlowConfig, Precision
+from studio.model.cpu_products import multiplies_in
 from training.corpus.store import Corpus
 from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.trainers.checkpoints import Fact, load_facts, load_weights
@@ -51,7 +52,7 @@ class FlowSettings:
     streaming_share: float = 0.75
     untold_share: float = 0.15
     embedding_noise: float = 0.015
-    is_bfloat16: bool = False
+    bfloat16: bool = True  # on processors that multiply it directly, and GPUs
     embeddings_per_speaker: int = 24
     validation_targets: int = 16
     minutes_between_validations: float = 10.0
@@ -92,6 +93,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         validate=lambda: validation.measure(network),
         minutes_between_validations=settings.minutes_between_validations,
     )
+    is_bfloat16 = settings.bfloat16 and (device.type == "cuda" or multiplies_in(Precision.BFLOAT16))
     frames_per_batch = settings.frames_per_batch * (settings.cuda_batch_factor if device.type == "cuda" else 1)
     for _ in trainer.steps():
         num_tokens = int(trainer.random.choice(settings.piece_tokens, p=settings.piece_shares))
@@ -99,7 +101,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         batch = pieces.batch(num_rows, num_tokens, trainer.random, embedding_noise=settings.embedding_noise).to(device)
         is_streaming = trainer.random.random() < settings.streaming_share
         draw = FlowDraw.of(batch, settings.untold_share, trainer.generator)
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.is_bfloat16):
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_bfloat16):
             loss = flow_loss(
                 network, batch, draw, chunk_frames=config.chunk_tokens * FRAMES_PER_TOKEN if is_streaming else None
             )
