@@ -17,9 +17,8 @@ _INAUDIBLE = 2e-4
 _SPECTRUM_SIZES = (1024, 512, 256)
 _PERIODS = (2, 3, 5, 7, 11)
 
-Judgement = tuple[
-    torch.Tensor, list[torch.Tensor]
-]  # score of each position (1 for true, 0 for generated), and the features
+# The score of each position (1 for true, 0 for generated), and the features of all layers.
+Judgement = tuple[torch.Tensor, list[torch.Tensor]]
 
 
 class SpectrogramJudge(nn.Module):
@@ -62,10 +61,11 @@ class PeriodJudge(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """All discriminators."""
+    """All discriminators. ``bfloat16`` is for their convolutions, on a CPU."""
 
-    def __init__(self, channels: int = 16) -> None:
+    def __init__(self, channels: int = 16, *, bfloat16: bool = False) -> None:
         super().__init__()
+        self._bfloat16 = bfloat16
         widths = (channels, 2 * channels, 4 * channels, 4 * channels)
         self.judges = nn.ModuleList(
             [
@@ -76,7 +76,8 @@ class Discriminator(nn.Module):
 
     def forward(self, sound: torch.Tensor) -> list[Judgement]:
         """Return scores and features of ``sound`` (batch, samples)."""
-        return [judge(sound) for judge in self.judges]
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
+            return [judge(sound) for judge in self.judges]
 
 
 def judging_loss(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> torch.Tensor:
@@ -96,7 +97,7 @@ def deceiving_loss(of_made: Sequence[Judgement]) -> torch.Tensor:
 def feature_distance(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> torch.Tensor:
     """Return the difference of the features of all layers, relative to those of the true audio."""
     distances = [
-        (true - made).abs().mean() / (true.abs().mean() + 1e-3)
+        (true.detach() - made).abs().mean() / (true.detach().abs().mean() + 1e-3)
         for (_, all_true), (_, all_made) in zip(of_true, of_made, strict=True)
         for true, made in zip(all_true, all_made, strict=True)
     ]
@@ -105,7 +106,8 @@ def feature_distance(of_true: Sequence[Judgement], of_made: Sequence[Judgement])
 
 def _through(layers: nn.ModuleList, last: nn.Module, x: torch.Tensor) -> Judgement:
     features = []
+    x = x.contiguous(memory_format=torch.channels_last)  # faster in bfloat16
     for layer in layers:
         x = F.leaky_relu(layer(x), _SLOPE)
         features.append(x)
-    return last(x), features
+    return last(x).float(), features

@@ -69,7 +69,7 @@ class VocoderSettings:
     speckled_share: float = 0.6
     most_speckle: float = 0.5  # standard deviation in nats
     flow_share: float = 0.0  # share of crops whose mel is of the flow (train.py flow_mels)
-    bfloat16: bool = True  # the convolutions of residual blocks, on processors that multiply it directly
+    bfloat16: bool = True  # convolutions of residual blocks and discriminators, on processors that multiply it directly
     begin_with: str = ""  # name of a vocoder whose weights this one continues
 
 
@@ -83,8 +83,10 @@ def train(options: TrainingOptions) -> dict[str, float]:
         options,
         networks={"vocoder": lesson.network, "sine_heads": lesson.sine_heads, "judges": lesson.judges},
         optimizers={
-            "vocoder": torch.optim.AdamW(lesson.learning_parameters(settings.rate), betas=(0.8, 0.98)),
-            "judges": torch.optim.AdamW(lesson.judges.parameters(), lr=settings.judge_rate, betas=(0.8, 0.98)),
+            "vocoder": torch.optim.AdamW(lesson.learning_parameters(settings.rate), betas=(0.8, 0.98), fused=True),
+            "judges": torch.optim.AdamW(
+                lesson.judges.parameters(), lr=settings.judge_rate, betas=(0.8, 0.98), fused=True
+            ),
         },
         averaged=("vocoder",),
         facts={
@@ -135,12 +137,13 @@ class VocoderLesson:
         self.network = CausalHiFT(config)
         start(self.network, torch.Generator().manual_seed(options.seed))
         self.network.to(self.device)
-        if settings.bfloat16 and self.device.type == "cpu" and multiplies_in(Precision.BFLOAT16):
+        bfloat16 = settings.bfloat16 and self.device.type == "cpu" and multiplies_in(Precision.BFLOAT16)
+        if bfloat16:
             ImageConvolution.replace(self.network)
         self.network.f0_predictor.requires_grad_(False)
         self._snakes = [each.alpha for each in self.network.modules() if isinstance(each, Snake)]
         self.sine_heads = SineHeads(self.network, first_channel=num_components(self.network)).to(self.device)
-        self.judges = Discriminator(settings.judge_channels).to(self.device)
+        self.judges = Discriminator(settings.judge_channels, bfloat16=bfloat16).to(self.device)
         self._distance = SpectralDistance().to(self.device)
         self._noise = UniformTable(config).columns(0, _NOISE_SECONDS * SAMPLE_RATE).to(self.device)
         corpus = open_corpus(options)
@@ -250,12 +253,11 @@ class VocoderLesson:
         length = min(settings.adversarial_frames * SAMPLES_PER_FRAME, made.shape[-1])
         begin_at = int(trainer.random.integers(made.shape[-1] - length + 1))
         made, true = (sound[:, begin_at : begin_at + length] for sound in (made, true))
-        judging = judging_loss(self.judges(true), self.judges(made.detach()))
+        of_true = self.judges(true)
+        judging = judging_loss(of_true, self.judges(made.detach()))
         trainer.descend(judging, "judges", largest_gradient=3.0)
         trainer.note(judging=judging)
         self.judges.requires_grad_(False)
-        with torch.no_grad():
-            of_true = self.judges(true)
         of_made = self.judges(made)
         self.judges.requires_grad_(True)
         return {
