@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -135,7 +136,7 @@ def test_a_repeated_token_is_no_reason_to_draw_again(folder: Path) -> None:
 def test_the_layout_is_the_official_one(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {
         "CosyVoice-BlankEN", "campplus.onnx", "cosyvoice3.yaml", "flow.pt", "hift.pt", "llm.pt",
-        "recognizer.json", "recognizer.onnx", "speech_tokenizer_v3.onnx", "styles.json",
+        "recognizer.json", "recognizer.onnx", "speech_tokenizer_v3.onnx", "styles.json", "tokens.json",
     }  # fmt: skip
     tensors = read_tensors(folder / "llm.pt")
     assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
@@ -202,3 +203,19 @@ def test_one_command_ships_or_says_what_is_missing(
     assert open_checkpoint(tmp_path / "model").generation.name == "cosyvoice3"
     assert ship.main(["--work", str(tmp_path), "--to", str(tmp_path / "other")]) == 1
     assert "Train speech_lm first" in capsys.readouterr().err
+
+
+def test_the_checksums_of_the_weights_are_listed_in_the_catalog(tmp_path: Path) -> None:
+    folder, catalog = tmp_path / "model", tmp_path / "model.json"
+    (folder / "CosyVoice-BlankEN").mkdir(parents=True)
+    (folder / "llm.pt").write_bytes(b"weights")
+    (folder / "CosyVoice-BlankEN" / "letter_sounds.npz").write_bytes(b"more")
+    (folder / "styles.json").write_text("{}")
+    for listed in ("", '{"path": "old.pt", "size_bytes": 1, "sha256": ""}'):
+        catalog.write_text(f'{{\n  "rank": 9,\n  "files": [{listed}]\n}}\n')
+        ship.list_files(folder, catalog)
+        content = json.loads(catalog.read_text())
+        assert content["rank"] == 9
+        assert [file["path"] for file in content["files"]] == ["CosyVoice-BlankEN/letter_sounds.npz", "llm.pt"]
+        assert content["files"][1]["size_bytes"] == 7
+        assert content["files"][1]["sha256"] == hashlib.sha256(b"weights").hexdigest()

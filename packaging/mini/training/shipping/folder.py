@@ -6,6 +6,7 @@ The program does not treat it specially: sizes are read from its yaml and its ``
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from studio.model.generations import COSYVOICE3
 from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE, MODEL_SOUNDS_FILE
 from training.corpus.phones import LABELS
 from training.corpus.styles import DELIVERY_OF_STYLE
+from training.corpus.tokens import TABLE_FILE
 from training.shipping.half_precision import write_halved_onnx, write_halved_tensors
 from training.shipping.instructions import BRITISH, write_presets
 from training.shipping.respellings import SYLLABLES_FILE, VOCABULARY_FOLDER, labels_of_letters
@@ -90,6 +92,7 @@ def write_model_folder(work: Path, folder: Path) -> int:
     write_halved_onnx(_existing(work / "speaker_encoder.onnx"), folder / _SPEAKER_ENCODER)
     if (work / "recognizer.pt").is_file():  # it is trained with takes of the folder without it
         _write_recognizer(work, folder)
+    shutil.copyfile(_existing(work / TABLE_FILE), folder / TABLE_FILE)  # the meaning of the speech tokens
     write_presets(folder, {*DELIVERY_OF_STYLE, BRITISH})
     num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if num_bytes > MAX_BYTES:

@@ -1,8 +1,10 @@
-"""``train.py ship``: writes the bundled model folder from the checkpoints of a work folder."""
+"""``train.py ship``: writes the bundled model folder, and its checksums, from the checkpoints of a work folder."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +12,10 @@ from pathlib import Path
 from training.shipping.folder import write_model_folder
 from training.trainers.options import BUILD_FOLDER, TrainingFailed
 
-SHIPPED_FOLDER = Path(__file__).resolve().parents[4] / "resources" / "models" / "studio-mini"
+_RESOURCES = Path(__file__).resolve().parents[4] / "resources"
+SHIPPED_FOLDER = _RESOURCES / "models" / "studio-mini"
+_CATALOG_FILE = _RESOURCES / "catalog" / "studio-mini.json"
+_CHECKED_SUFFIXES = (".onnx", ".pt", ".npz")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,5 +28,23 @@ def main(arguments: Sequence[str]) -> int:
     except TrainingFailed as failure:
         print(failure, file=sys.stderr)
         return 1
+    if parsed.to.resolve() == SHIPPED_FOLDER:
+        list_files(parsed.to, _CATALOG_FILE)
     print(f"{parsed.to}: {num_bytes / 1e6:.1f} MB")
     return 0
+
+
+def list_files(folder: Path, catalog: Path) -> None:
+    """Write the sizes and checksums of the weights in ``folder`` to a file of ``resources/catalog``."""
+    files = [
+        {
+            "path": path.relative_to(folder).as_posix(),
+            "size_bytes": path.stat().st_size,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in _CHECKED_SUFFIXES
+    ]
+    before = catalog.read_text("utf-8").partition('"files"')[0]
+    lines = ",\n".join(f"    {json.dumps(file)}" for file in files)
+    catalog.write_text(f'{before}"files": [\n{lines}\n  ]\n}}\n', "utf-8")
