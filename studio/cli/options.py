@@ -36,6 +36,7 @@ from studio.settings_store import Settings
 from studio.text.language import Language, tag_named
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.permission import require_permission
+from studio.voices.voice import default_voice
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run = Callable[[argparse.Namespace, CommandContext], int]
@@ -245,14 +246,15 @@ def add_voice_options(parser: argparse.ArgumentParser) -> None:
 
 
 def voice_reference(
-    choice: str | None, transcript: str | None, library: VoiceLibrary, model_folder: Path
+    choice: str | None, transcript: str | None, library: VoiceLibrary, model_folder: Path, language: str = ""
 ) -> VoiceReference:
-    """Return the voice given by ``--voice`` (an audio file or a voice of the library), or the default voice.
+    """Return the voice given by ``--voice`` (an audio file or a voice of the library), or the default voice for
+    ``language``, an ISO code.
 
     Raise ``VoiceNotFound``, ``UnreadableClip``, ``VoiceOfAnotherModel``, ``ConsentExpired``, ``ConsentMissing``.
     """
     if choice is None:
-        voice = _default_voice(library)
+        voice = _default_voice(library, language)
     elif os.path.isfile(choice):
         require_permission(Voice(Path(choice).stem, Path(choice), transcript, 0.0))
         return VoiceReference(Path(choice), transcript, Path(choice).stem)
@@ -266,11 +268,11 @@ def voice_reference(
     return VoiceReference(voice.clip, voice.transcript if transcript is None else transcript, voice.name)
 
 
-def _default_voice(library: VoiceLibrary) -> Voice:
-    """Return the first bundled voice, or the only voice of the library."""
+def _default_voice(library: VoiceLibrary, language: str) -> Voice:
+    """Return the first bundled voice of ``language``, or the only voice of the library."""
     voices = library.voices()
     if voices and (voices[0].is_built_in or len(voices) == 1):
-        return voices[0]
+        return default_voice(voices, language)
     known = message(" Your voices: {names}.", names=", ".join(voice.name for voice in voices)) if voices else ""
     raise VoiceNotFound(
         "No voice is given.{known}",

@@ -40,7 +40,7 @@ from studio.project.importing.text_file import read_text
 from studio.project.requests import reading_rules
 from studio.provenance.statement import Statement, spoken_statement
 from studio.settings_store import Settings
-from studio.text.language import tag_of_line
+from studio.text.language import language_of_script, tag_of_line
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -113,7 +113,9 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         sentences = sentences_of_texts([(text, language)], folder, normalize=not arguments.as_written)
         print_sentences(sentences, is_json=arguments.json)
         return 0
-    voice = voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder)
+    voice = voice_reference(
+        arguments.voice, arguments.transcript, command_context.open_library(), folder, language_of_script([text])
+    )
     request = SynthesisRequest(
         text=text,
         voice=voice,

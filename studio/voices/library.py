@@ -27,6 +27,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
 from studio.messages import did_you_mean
 from studio.storage.disk import require_regular_file
+from studio.storage.json_input import read_json
 from studio.voices import database
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.voice import (
@@ -330,9 +331,10 @@ class VoiceLibrary:
                 transcript=(clean(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
                 clip_seconds=_seconds_of(clip),
                 is_built_in=True,
+                language=read_json(origin).get("language") if origin.is_file() else None,
             )
             for clip in sorted(self._built_in.glob("*.wav"))
-            for transcript in [clip.with_suffix(".txt")]
+            for transcript, origin in [(clip.with_suffix(".txt"), clip.with_suffix(".json"))]
         ]
 
     def _speakers(self) -> list[Voice]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -137,6 +138,11 @@ class TrashedVoice:
     number: int
     voice: Voice
     removed: str
+
+
+def default_voice(voices: Sequence[Voice], language: str) -> Voice:
+    """Return the first bundled voice whose recording is in ``language``, an ISO code, or the first of ``voices``."""
+    return next((voice for voice in voices if voice.is_built_in and voice.language == language), voices[0])
 
 
 def checked_name(name: str) -> str:

@@ -396,6 +396,17 @@ def test_the_default_voice_is_the_only_one_or_a_bundled_one(timbre: Terminal, cl
     assert asked(timbre).voice.name == "Harbour"
 
 
+def test_a_chinese_text_is_read_by_a_bundled_chinese_voice(timbre: Terminal, clip: Path) -> None:
+    folder = timbre.folder / "built-in"
+    folder.mkdir()
+    for name, language in (("Anna", "en"), ("Lan", "zh")):
+        (folder / f"{name}.wav").write_bytes(clip.read_bytes())
+        (folder / f"{name}.json").write_text(json.dumps({"language": language}))
+    for text, name in (("今天天气很好。", "Lan"), ("Good morning.", "Anna"), ("Привет.", "Anna")):
+        timbre("say", text, "-o", "o.wav")
+        assert asked(timbre).voice.name == name
+
+
 def test_warnings_about_the_voice_are_printed(timbre: Terminal, clip: Path) -> None:
     FakeModel.warnings = ("The clip is quiet.",)
     try:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.app.undo import UndoCommand
@@ -21,7 +21,8 @@ from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.script import Script
 from studio.project.takes import Take
-from studio.voices.voice import Voice, name_key
+from studio.text.language import language_of_script
+from studio.voices.voice import Voice, default_voice, name_key
 
 # Successive changes of one value within this time are one undo step.
 _MERGE_SECONDS = 1.5
@@ -185,7 +186,7 @@ class LineVoiceUpdater(QObject):
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._editor = editor
-        self._known: tuple[str, ...] | None = None
+        self._voices: tuple[Voice, ...] | None = None
         self._keys: VoiceKeys = {}
         self._names: dict[str, str] = {}  # names of voices by the key of every name
         editor.project_replaced.connect(self._assign_default_voice)
@@ -199,8 +200,9 @@ class LineVoiceUpdater(QObject):
         if (keys := map_voice_keys(voices)) != self._keys:
             self._keys = keys
             self._update_keys()
-        new = [name for name in names if self._known is not None and name not in self._known]
-        self._known = names
+        known = names if self._voices is None else tuple(voice.name for voice in self._voices)
+        new = [name for name in names if name not in known]
+        self._voices = tuple(voices)
         if new:
             blank = [line.id for line in self._editor.project.lines if not line.text.strip() and not line.chosen_take]
             self._assign(blank, new[-1])
@@ -241,10 +243,12 @@ class LineVoiceUpdater(QObject):
         self._editor.all_lines_changed()
 
     def _assign_default_voice(self) -> None:
-        """Assign the first voice if no line has one."""
+        """Assign a voice that speaks the language of the script, or of the window, if no line has a voice."""
         lines = self._editor.project.lines
-        if self._known and all(line.voice is None for line in lines):
-            self._assign([line.id for line in lines], self._known[0])
+        if self._voices and all(line.voice is None for line in lines):
+            language = language_of_script(line.text for line in lines)
+            voice = default_voice(self._voices, language or QLocale.languageToCode(QLocale().language()))
+            self._assign([line.id for line in lines], voice.name)
 
     def _assign(self, line_ids: list[str], name: str) -> None:
         if line_ids:

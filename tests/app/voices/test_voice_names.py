@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QLocale
 
 from studio.app.script.project_editor import LineVoiceUpdater, ProjectEditor
 from studio.project.changes import EditDetails, InsertLines
@@ -56,3 +57,26 @@ def test_lines_and_cast_follow_a_renamed_voice(editor: ProjectEditor, updater: L
     assert editor.script.details.cast == {"mira": CastMember("Bert"), "tom": CastMember()}
     updater.on_renamed("Bert", "Ben")
     assert editor.script.details.cast["mira"].voice == "Ben"
+
+
+@pytest.mark.parametrize(
+    ("text", "interface", "name"),
+    [("今天天气很好。", "en_US", "Lan"), ("Good morning.", "zh_CN", "Ada"), ("", "zh_CN", "Lan"), ("", "de_DE", "Ada")],
+)
+def test_a_new_script_gets_a_voice_that_speaks_its_language(
+    tmp_path: Path, qapp: Any, text: str, interface: str, name: str
+) -> None:
+    ada, lan = (
+        Voice(name, Path(f"{name}.wav"), None, 4.0, is_built_in=True, language=language)
+        for name, language in (("Ada", "en"), ("Lan", "zh"))
+    )
+    before = QLocale()
+    QLocale.setDefault(QLocale(interface))
+    try:
+        with Project.create(tmp_path) as project:
+            project.apply(InsertLines(0, (Line(id="a", text=text),)))
+            editor = ProjectEditor(project)
+            LineVoiceUpdater(editor).on_voices_changed([ada, lan])
+            assert voices(editor) == [name]
+    finally:
+        QLocale.setDefault(before)
