@@ -7091,6 +7091,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{before}；{after}</translation>
     </message>
     <message>
+        <source>{first}, {rest}</source>
+        <translation>{first}、{rest}</translation>
+    </message>
+    <message>
+        <source>{file}: {reason}</source>
+        <translation>{file}：{reason}</translation>
+    </message>
+    <message>
         <source>, </source>
         <translation>、</translation>
     </message>

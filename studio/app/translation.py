@@ -27,8 +27,10 @@ QT_TRANSLATE_NOOP("QFileSystemModel", "Size")
 QT_TRANSLATE_NOOP("QKeySequenceEdit", "Press shortcut")
 QT_TRANSLATE_NOOP("QLineEdit", "&Undo")
 QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")
-# From studio.messages. The extraction does not find templates without letters.
+# Of messages. The extraction does not find templates without letters.
 QT_TRANSLATE_NOOP("Errors", "{before}; {after}")
+QT_TRANSLATE_NOOP("Errors", "{first}, {rest}")
+QT_TRANSLATE_NOOP("Errors", "{file}: {reason}")
 
 
 def join_phrases(phrases: Iterable[str]) -> str:

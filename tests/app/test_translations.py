@@ -19,6 +19,7 @@ from studio.app.error_text import error_message, error_remedy, format_error
 from studio.app.models.model_text import progress_text
 from studio.app.translation import join_clauses, use_language, with_label
 from studio.audio.encoding import encoding_named
+from studio.catalog.language_check import language_error
 from studio.catalog.progress import Phase, Progress
 from studio.errors import CannotWrite, UnusableSetting, from_record
 from studio.settings import EXPORT_TRUE_PEAK
@@ -60,6 +61,11 @@ def test_phrases_are_joined_with_the_comma_of_the_language(qapp: Any, chinese: N
     assert progress_text(progress) == "2.00 MB/秒，还需 30 秒"
     use_language(qapp, QLocale("en_US"))
     assert progress_text(progress) == "2.00 MB/s, 30 s left"
+
+
+def test_names_of_languages_are_joined_with_the_chinese_comma(qapp: Any, chinese: None) -> None:
+    error = language_error("CosyVoice2-0.5B")
+    assert error_message(error) == "CosyVoice2-0.5B 仅支持中文、英语、日语、韩语。"
 
 
 def test_no_ascii_punctuation_stands_between_chinese_characters() -> None:
