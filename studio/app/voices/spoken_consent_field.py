@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, QObject
+from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from studio.app.background import run_in_background
@@ -56,12 +56,15 @@ class ConsentServices:
 class SpokenConsentField(QWidget):
     """Shows and changes the spoken consent of a voice. ``spoken`` is the record, or None."""
 
+    compared = Signal()  # a comparison has begun or ended, see ``is_comparing``
+
     def __init__(self, services: ConsentServices, name: Callable[[], str], parent: QWidget | None = None) -> None:
         """``name`` returns the typed name of the speaker."""
         super().__init__(parent)
         self._services = services
         self._name = name
         self.spoken: SpokenConsent | None = None
+        self.is_comparing = False
         self._sentence = text_label("", is_selectable=True)
         self._result = text_label("", "quiet")
         self._problem = ErrorLine(self)
@@ -114,19 +117,24 @@ class SpokenConsentField(QWidget):
     def _compare(self, clip: Path | Waveform, sentence: str) -> None:
         self._problem.clear()
         self._show_result(self.tr("Comparing with the voice…"))
-        self.setEnabled(False)
+        self._set_comparing(True)
         run_in_background(
             self, partial(self._services.keep, clip, sentence), done=self._on_compared, failed=self._on_failed
         )
 
     def _on_compared(self, spoken: SpokenConsent) -> None:
-        self.setEnabled(True)
         self.show_spoken(spoken)
+        self._set_comparing(False)
 
     def _on_failed(self, error: StudioError) -> None:
-        self.setEnabled(True)
         self.show_spoken(self.spoken)
+        self._set_comparing(False)
         self._problem.show_error(error)
+
+    def _set_comparing(self, is_comparing: bool) -> None:
+        self.is_comparing = is_comparing
+        self.setEnabled(not is_comparing)
+        self.compared.emit()
 
     def _show_result(self, words: str) -> None:
         self._result.setText(words)

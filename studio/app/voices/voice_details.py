@@ -40,6 +40,7 @@ _DATE_FORMAT = "yyyy-MM-dd"
 
 
 class DetailsForm(QWidget):
+    completeness_changed = Signal()
     name_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -73,6 +74,7 @@ class DetailsForm(QWidget):
         rows.addRow(self._consent)
         rows.addRow(self._make_consent())
         self.name.textChanged.connect(self.name_changed)
+        self.name.textChanged.connect(self.completeness_changed)
         self.transcript.textChanged.connect(self._on_transcript_changed)
         self._language.activated.connect(self._on_language_chosen)
         self._show_mode()
@@ -93,6 +95,12 @@ class DetailsForm(QWidget):
             language=self._language.currentData() or None,
             consent=consent,
         )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is a name, and no comparison of a consent is running."""
+        is_comparing = self._spoken is not None and self._spoken.is_comparing
+        return bool(self.name.text().strip()) and not is_comparing
 
     def fill(self, details: VoiceDetails) -> None:
         transcript, consent = details.transcript or "", details.consent
@@ -116,6 +124,7 @@ class DetailsForm(QWidget):
         self._spoken = SpokenConsentField(services, self._consent_by.text, self)
         self._spoken.show_spoken(self._earlier_spoken)
         self._consent_by.textChanged.connect(self._spoken.show_name)
+        self._spoken.compared.connect(self.completeness_changed)
         self._consent_rows.addRow(self.tr("Spoken"), self._spoken)
 
     def _make_transcript(self) -> QPlainTextEdit:
@@ -216,7 +225,7 @@ class EditDialog(QDialog):
             self._form.add_spoken_consent(consents)
         buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
         save = buttons.button(QDialogButtonBox.StandardButton.Save)
-        self._form.name_changed.connect(lambda name: save.setEnabled(bool(name.strip())))
+        self._form.completeness_changed.connect(lambda: save.setEnabled(self._form.is_complete))
         in_column(self._form, self._form.comparison, buttons, parent=self)
         if transcribe is not None and voice.generation is None:
             run_in_background(

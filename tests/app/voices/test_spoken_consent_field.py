@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from fake_checks import FakeChecks
 from microphone import Microphone
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from studio.app.playback.audio_player import AudioPlayer
@@ -23,6 +24,7 @@ from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.files import read_audio
 from studio.take_checks.records import TakeCheck, Transcript, Verdict
+from studio.take_checks.requests import TranscriptRequest
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice import SpokenWords
 
@@ -121,6 +123,30 @@ def test_another_speaker_with_other_words_is_shown(
     spoken = library.get("Anna").consent.spoken
     assert spoken is not None
     assert (spoken.similarity, spoken.words) == (0.31, SpokenWords.UNKNOWN)
+
+
+def test_details_are_not_saved_before_the_comparison_has_ended(
+    panel: VoicesPanel, clip: Path, checks: FakeChecks, qtbot: QtBot
+) -> None:
+    may_end = threading.Event()
+
+    def heard_late(request: TranscriptRequest) -> Transcript:
+        may_end.wait()
+        return Transcript(request.typed)
+
+    checks.transcribe_with = heard_late
+    dialog, field = open_details(panel)
+    dialog._form._consent.setChecked(True)
+    dialog._form._consent_by.setText("Anna")
+    save = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Save)
+    field._compare(clip, "My name is Anna.")
+    assert not save.isEnabled()
+    may_end.set()
+    qtbot.waitUntil(save.isEnabled, timeout=PATIENCE)
+    assert field.spoken is not None
+    dialog._form.name.setText(" ")
+    assert not save.isEnabled()
+    dialog.reject()
 
 
 def test_a_recorded_consent_is_shown_again_and_can_be_removed(
