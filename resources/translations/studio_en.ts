@@ -106,6 +106,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n sound(s) or direction(s) not exported.</source>
+        <translation>
+            <numerusform>%n sound or direction not exported.</numerusform>
+            <numerusform>%n sounds or directions not exported.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n line(s) too long for the slot.</source>
         <translation>
             <numerusform>%n line too long for the slot.</numerusform>
@@ -477,6 +484,13 @@
         <translation>
             <numerusform>%n line could not be spoken</numerusform>
             <numerusform>%n lines could not be spoken</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sound(s) or direction(s) not exported.</source>
+        <translation>
+            <numerusform>%n sound or direction not exported.</numerusform>
+            <numerusform>%n sounds or directions not exported.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -30,7 +30,16 @@ from studio.cli.speaking import (
 )
 from studio.errors import StudioError, VoiceNotFound
 from studio.export.cached_source import CachedSource
-from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges, review_findings
+from studio.export.checks import (
+    Finding,
+    check_names,
+    check_space,
+    group_errors,
+    number_ranges,
+    review_findings,
+    silent_findings,
+    sound_findings,
+)
 from studio.export.exporter import Exporter, ExportResult
 from studio.export.fitting import FittingSource
 from studio.export.forecast import ExportForecast, forecast, orphan_findings
@@ -54,7 +63,7 @@ from studio.export.target_folder import Origin
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.request import Cancelled, EngineDescription, LengthFinding, RequestControl
 from studio.project.check_request import can_check, known_words
-from studio.project.lines import Heading
+from studio.project.lines import Heading, Line
 from studio.project.takes import Take
 from studio.take_checks.records import TakeCheck
 from studio.voices.library import VoiceLibrary
@@ -153,7 +162,13 @@ async def _export(
         takes_folder=paths.cache_folder(),
     )
     found = forecast(plan)
-    _print_findings([*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken))])
+    unheard = [
+        *silent_findings([number for number, _ in script.silent]),
+        *sound_findings(speaking.unlearned_sounds(requests, items)),
+    ]
+    _print_findings(
+        [*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken)), *unheard]
+    )
     if arguments.dry_run:
         texts = [
             (request.text, request.language) if (request := requests.get(item.key)) is not None else (item.text, "")
@@ -196,13 +211,13 @@ async def _export(
         *speaking.style_warnings(),
         *speaking.draft_warnings(taken),
         *_length_warnings(items, worker.odd_lengths),
+        *((each.kind.value, _finding_text(each)) for each in unheard),
         *(time_warnings(result) if settings.at_times else ()),
         *(retake_warnings(fitting_source.retaken) if fitting_source is not None else ()),
     ]
-    messages.warnings(warnings)
-    messages.result(result, plan)
+    messages.result(result, plan, warnings)
     if arguments.json:
-        print(_as_json(result, plan, warnings, not_speakable, line_checks), flush=True)
+        print(_as_json(result, plan, warnings, not_speakable, line_checks, silent=script.silent), flush=True)
     _require_success(not_speakable | {each.item.index: each.error for each in result.failures}, len(script.lines))
 
 
@@ -289,8 +304,12 @@ async def _run(exporter: Exporter, control: RequestControl, messages: _Messages)
 
 def _print_findings(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        lines = f"lines {', '.join(number_ranges(finding.line_numbers))}: " if finding.line_numbers else ""
-        print_message(f"timbre: {lines}{finding.message}")
+        print_message(f"timbre: {_finding_text(finding)}")
+
+
+def _finding_text(finding: Finding) -> str:
+    lines = f"lines {', '.join(number_ranges(finding.line_numbers))}: " if finding.line_numbers else ""
+    return f"{lines}{finding.message}"
 
 
 def _print_forecast(
@@ -339,11 +358,9 @@ class _Messages:
     def loaded(self, description: EngineDescription) -> None:
         warn_of_noise(description, self.line)
 
-    def warnings(self, warnings: Sequence[tuple[str, str]]) -> None:
+    def result(self, result: ExportResult, plan: ExportPlan, warnings: Sequence[tuple[str, str]]) -> None:
         for _, warning in warnings:
             self.line.say(warning)
-
-    def result(self, result: ExportResult, plan: ExportPlan) -> None:
         for failure in result.failures:
             self.line.say(f"line {failure.item.index}: {failure.error}")
         kept = len(result.files) - result.num_made
@@ -397,6 +414,8 @@ def _as_json(
     warnings: Sequence[tuple[str, str]],
     not_speakable: dict[int, StudioError],
     line_checks: Mapping[int, LineCheck],
+    *,
+    silent: Sequence[tuple[int, Line]],
 ) -> str:
     """Return one JSON object. Keys are never removed or renamed."""
     failed = not_speakable | {failure.item.index: failure.error for failure in result.failures}
@@ -412,6 +431,7 @@ def _as_json(
         "failures": [
             {"line": number, "code": error.code, "message": str(error)} for number, error in sorted(failed.items())
         ],
+        "silent": [{"line": number, "text": line.text} for number, line in silent],
         "warnings": [f"{code}: {warning}" for code, warning in warnings],
         "checks": [{"line": number, **line_check_values(line)} for number, line in sorted(line_checks.items())],
         **(times_as_json(result) if plan.settings.at_times else {}),

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,11 @@ from studio import paths
 from studio.cli.checks import check_policy
 from studio.cli.corrections import corrected_attribution
 from studio.cli.options import chosen_quality, keeps_leading_silence, voice_reference
+from studio.cli.speaking import unlearned_sounds
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
+from studio.export.checks import silent_rows
 from studio.export.disclaimer import LINE_ID as DISCLAIMER
 from studio.export.disclaimer import disclaimer
 from studio.export.line_checks import policy_key
@@ -79,6 +81,7 @@ class OpenScript:
     book: BookDetails
     project: Project | None = None  # None for a document
     notices: tuple[Message, ...] = ()  # what was left out or guessed in a document
+    silent: tuple[tuple[int, Line], ...] = ()  # sounds and stage directions, with their numbers: see ``silent_rows``
 
     @property
     def guide_track(self) -> str | None:
@@ -177,7 +180,10 @@ def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterato
         imported = _import(arguments, library)
         lines, chapters = _numbered(imported.lines, wanted), _chapters(imported.lines)
         book = BookDetails(imported.title, imported.author, cover=imported.cover)
-        yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book, notices=imported.notices)
+        silent = _silent(imported.lines, wanted)
+        yield OpenScript(
+            path.stem, path.parent, lines, dictionary, chapters, book, notices=imported.notices, silent=silent
+        )
         return
     if arguments.cast or arguments.column or arguments.full_cast or arguments.corrections or arguments.whole_paragraphs:
         raise UnusableSetting(
@@ -188,7 +194,8 @@ def open_script(arguments: argparse.Namespace, library: VoiceLibrary) -> Iterato
         project.voice_keys = map_voice_keys(library.voices())
         lines, chapters = _numbered(project.lines, wanted), _chapters(project.lines)
         name, book = project.name or path.stem, BookDetails.of(project.script.details)
-        yield OpenScript(name, path.parent, lines, project.dictionary_in_force, chapters, book, project)
+        silent = _silent(project.lines, wanted)
+        yield OpenScript(name, path.parent, lines, project.dictionary_in_force, chapters, book, project, silent=silent)
 
 
 def _chapters(lines: Iterable[Line]) -> dict[int, ScriptChapter]:
@@ -204,6 +211,10 @@ def _numbered(lines: tuple[Line, ...], wanted: frozenset[int] | None) -> tuple[t
     if not chosen:
         raise NothingToSpeak("There are no lines to export.", remedy="Choose other lines, or another script.")
     return chosen
+
+
+def _silent(lines: tuple[Line, ...], wanted: frozenset[int] | None) -> tuple[tuple[int, Line], ...]:
+    return tuple(row for row in silent_rows(enumerate(lines, 1)) if wanted is None or row[0] in wanted)
 
 
 class Speaking:
@@ -285,6 +296,13 @@ class Speaking:
             return names_of_styles(self._styles)
         except StudioError:  # reported when the model is loaded
             return names_of_styles()
+
+    def unlearned_sounds(
+        self, requests: Mapping[str, SynthesisRequest], items: Iterable[ExportItem]
+    ) -> dict[int, tuple[str, ...]]:
+        """Return the tags of sounds in the lines to speak that the model has not learned, by line number."""
+        texts = {item.index: requests[item.key].text for item in items if item.key in requests}
+        return {number: sounds for number, text in texts.items() if (sounds := unlearned_sounds(self._folder, text))}
 
     def faster_style(self) -> str | None:
         """Return the model's style preset for faster speech, or None if it has none."""

@@ -26,8 +26,11 @@ from studio.cli.options import engine_options
 from studio.cli.pipe_writer import STANDARD_OUTPUT
 from studio.cli.progress import ProgressLine
 from studio.cli.signing import is_marked, open_signer
+from studio.errors import StudioError
+from studio.export.checks import sound_findings
 from studio.export.line_checks import LineCheck, LineRetries, UtteredLine
 from studio.export.provenance import licence_of_model
+from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
@@ -42,6 +45,8 @@ from studio.pipeline.request import (
 from studio.provenance.statement import MARKED, Statement
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
+from studio.text.styles import load_styles
+from studio.text.tags import KNOWN_TAGS
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -92,6 +97,8 @@ async def speak(
     signer = await asyncio.to_thread(open_signer, arguments) if is_file else None
     destination = replace(destination, is_marked=is_file and is_marked(arguments))
     warn_of_language(folder.name, {"text": text}, line)
+    for finding in sound_findings({1: unlearned_sounds(folder, text)}):
+        line.say(str(finding.message))
     # What is only played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
     options = replace(
         engine_options(arguments, folder),
@@ -278,6 +285,16 @@ def warn_of_language(model_name: str, texts: Mapping[str, str], line: ProgressLi
     helpful = models_speaking(set(foreign.values()))
     if helpful:
         line.say(f"For this language: `timbre models install {helpful[0].name}`, then --model {helpful[0].name}.")
+
+
+def unlearned_sounds(folder: Path, text: str) -> tuple[str, ...]:
+    """Return the tags of sounds in ``text``, such as ``[laughter]``, that the model in ``folder`` has not learned."""
+    if not (any(tag in text for tag in KNOWN_TAGS) and folder.is_dir()):  # else a server, whose sounds are unknown
+        return ()
+    try:
+        return load_styles(detect_generation(folder)[0].name, folder).unlearned_sounds(text)
+    except StudioError:  # reported when the model is loaded
+        return ()
 
 
 def _summary(result: OutputResult) -> list[str]:

@@ -12,7 +12,7 @@ from studio.errors import DiskFull, NothingToSpeak, StudioError, VoiceNotFound
 from studio.export.plan import ExportPlan
 from studio.export.speech_source import ExportItem
 from studio.messages import Message, message
-from studio.project.lines import Line, LineStyle
+from studio.project.lines import Line, LineStyle, is_removed
 from studio.storage.disk import free_bytes
 
 # Estimates for lines that have not been spoken yet. Both err on the high side.
@@ -43,6 +43,8 @@ class FindingKind(Enum):
     OVERRUN = "overrun"
     DRAFT = "draft"
     CHAPTERS = "chapters"
+    SILENT = "silent"
+    SOUND = "sound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,40 @@ def review_findings(numbers: Sequence[int]) -> list[Finding]:
 def _draft_findings(numbers: Sequence[int]) -> list[Finding]:
     sentence = message("Exported as drafts. For exact takes, make drafts final first (menu Speak).")
     return [Finding(FindingKind.DRAFT, sentence, tuple(numbers))] if numbers else []
+
+
+def silent_rows(lines: Iterable[tuple[int, Line]]) -> tuple[tuple[int, Line], ...]:
+    """Return the numbered ``lines`` that have a row in a table or a time in a video, but are not spoken.
+
+    They are sounds and stage directions, for which a game or film may expect a file.
+    """
+    return tuple(
+        (number, line)
+        for number, line in lines
+        if not (line.is_spoken or line.heading or is_removed(line))
+        and line.text.strip()
+        and (line.slot is not None or line.file_name or line.columns)
+    )
+
+
+def silent_findings(numbers: Sequence[int]) -> list[Finding]:
+    """Return a finding about the numbers of ``silent_rows``, if there are any."""
+    sentence = message("Not exported: sounds and stage directions are not spoken.")
+    return [Finding(FindingKind.SILENT, sentence, tuple(numbers))] if numbers else []
+
+
+def sound_findings(sounds: Mapping[int, Sequence[str]]) -> list[Finding]:
+    """Return findings about sounds that the model has not learned. ``sounds`` maps line numbers to tags."""
+    numbers: dict[tuple[str, ...], list[int]] = {}
+    for number, tags in sounds.items():
+        if tags:
+            numbers.setdefault(tuple(tags), []).append(number)
+    return [
+        Finding(
+            FindingKind.SOUND, message("The model has not learned the sound {tags}.", tags=list(tags)), tuple(found)
+        )
+        for tags, found in numbers.items()
+    ]
 
 
 def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:

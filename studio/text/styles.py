@@ -18,7 +18,7 @@ from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
 from studio.messages import Message, did_you_mean, message
 from studio.storage.json_input import read_json
-from studio.text.tags import TagSupport
+from studio.text.tags import KNOWN_TAGS, TagSupport
 
 STYLES_FILE = "styles.json"
 # Optional generation prefix of an id: v3.dialect.sichuan and dialect.sichuan are the same style.
@@ -61,6 +61,11 @@ class Styles:
         """Return the preset with this id or in this family, or None if the model has no such preset."""
         wanted, family = preset_id.strip().lower(), family_of(preset_id)
         return next((preset for preset in self.presets if wanted == preset.id or family == preset.family), None)
+
+    def unlearned_sounds(self, text: str) -> tuple[str, ...]:
+        """Return the tags of sounds in ``text``, such as ``[laughter]``, that the model has not learned."""
+        learned = {label.tag for label in self.tags}
+        return tuple(tag for tag in KNOWN_TAGS if tag in text and tag not in learned)
 
     def preset(self, preset_id: str) -> Preset:
         """Return the preset with that id or family. Ids of other generations match corresponding styles.

@@ -203,6 +203,33 @@ def test_styles_that_the_model_lacks_are_spoken_plain_and_counted(timbre, spoken
     assert export(timbre, "script.csv", "--voice", "Anna", "--preset", "emotion.odd").status == 6
 
 
+def test_rows_of_sounds_are_reported_before_and_after_the_export(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("game.csv").write_text("ID,Text\na1,Hello there.\na2,(coughs)\na3,(sighs)\n", "utf-8")
+    ran = export(timbre, "game.csv", "--voice", "Anna", "--json")
+    assert ran.status == 0, ran.err
+    assert ran.json["silent"] == [{"line": 2, "text": "(coughs)"}, {"line": 3, "text": "(sighs)"}]
+    words = "lines 2–3: Not exported: sounds and stage directions are not spoken."
+    assert ran.json["warnings"] == [f"silent: {words}"]
+    assert ran.err.count(words) == 2
+    part = export(timbre, "game.csv", "--voice", "Anna", "--json", "--lines", "1-2", out="part")
+    assert part.json["silent"] == [{"line": 2, "text": "(coughs)"}]
+
+
+def test_sounds_of_subtitles_are_reported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    cues = ("Hello there.", "[door slams]")
+    times = ("00:00:00,500 --> 00:00:02,000", "00:00:03,000 --> 00:00:04,000")
+    blocks = (f"{n}\n{time}\n{cue}" for n, (time, cue) in enumerate(zip(times, cues, strict=True), 1))
+    Path("film.srt").write_text("\n\n".join(blocks), "utf-8")
+    ran = export(timbre, "film.srt", "--voice", "Anna", "--json", "--at-times", out="dub.wav")
+    assert ran.json["silent"] == [{"line": 2, "text": "[door slams]"}]
+
+
+def test_sounds_that_the_model_lacks_are_reported_before_it_speaks(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.txt").write_text("[laughter]\n\nHello there.\n", "utf-8")
+    ran = timbre("export", "script.txt", "--out", "out", "--voice", "Anna", "--model", "studio-mini", "--dry-run")
+    assert "lines 1: The model has not learned the sound [laughter]." in ran.err
+
+
 def game_table(num_rows: int = 200) -> list[list[str]]:
     cast = ("Mira", "Tom", "Bandit", "Old Captain", "Ben", "anna")
     rows = [["Key", "Path", "Who speaks", "Dialogue", "Emotion"]]

@@ -18,9 +18,12 @@ from studio.export.checks import (
     expected_seconds,
     group_errors,
     number_ranges,
+    silent_findings,
+    silent_rows,
+    sound_findings,
 )
 from studio.export.plan import ExportPlan, ExportSettings
-from studio.project.lines import Line, LineStyle
+from studio.project.lines import Heading, Line, LineOrigin, LineStyle, Slot
 
 
 class Voices:
@@ -95,6 +98,32 @@ def test_drafts_are_a_note() -> None:
     (found,) = check_lines(drafts, find_voice=Voices().find)
     assert (found.kind, found.line_numbers, found.is_blocking) == (FindingKind.DRAFT, (2, 3), False)
     assert check_lines(spoken, find_voice=Voices().find) == ()
+
+
+def test_sounds_with_a_row_or_a_time_are_a_note() -> None:
+    rows = [
+        Line("1", "Hello.", "Anna", slot=Slot(0, 1)),
+        Line("2", "[door slams]", is_spoken=False, slot=Slot(2, 3)),
+        Line("3", "(coughs)", is_spoken=False, columns={"ID": "a3"}),
+        Line("4", "(coughs)", is_spoken=False, file_name="vo/a4"),
+        Line("5", "She enters.", is_spoken=False),  # in a screenplay
+        Line("6", "Act 2", is_spoken=False, heading=Heading.CHAPTER, columns={"Act": "2"}),
+        Line("7", "(sighs)", is_spoken=False, slot=Slot(2, 3), origin=LineOrigin(is_removed=True)),
+    ]
+    found = [number for number, _ in silent_rows(enumerate(rows, 1))]
+    assert found == [2, 3, 4]
+    (note,) = silent_findings(found)
+    assert (note.kind, note.line_numbers, note.is_blocking) == (FindingKind.SILENT, (2, 3, 4), False)
+    assert silent_findings([]) == []
+
+
+def test_sounds_that_the_model_has_not_learned_are_notes() -> None:
+    found = sound_findings({1: ["[laughter]"], 2: [], 5: ["[laughter]"], 6: ["[breath]"]})
+    assert [(each.kind, each.line_numbers) for each in found] == [
+        (FindingKind.SOUND, (1, 5)),
+        (FindingKind.SOUND, (6,)),
+    ]
+    assert str(found[0].message) == "The model has not learned the sound [laughter]."
 
 
 def test_equal_errors_are_one_finding() -> None:

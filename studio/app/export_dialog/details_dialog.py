@@ -183,6 +183,8 @@ class ResultPage(QWidget):
             details.append(self.tr("%n file(s) up to date.", "", num_kept))
         if task.num_to_review:
             details.append(self.tr("%n line(s) with problems.", "", task.num_to_review))
+        if task.num_silent:
+            details.append(self.tr("%n sound(s) or direction(s) not exported.", "", task.num_silent))
         if task.num_too_long:
             details.append(self.tr("%n line(s) too long for the slot.", "", task.num_too_long))
         if num_failed:

@@ -89,6 +89,8 @@ class ExportController(QObject):
                     words.append(self.tr("%n line(s) missing.", "", len(task.failures)))
                 if task.num_to_review:
                     words.append(self.tr("%n line(s) with problems.", "", task.num_to_review))
+                if task.num_silent:
+                    words.append(self.tr("%n sound(s) or direction(s) not exported.", "", task.num_silent))
                 if task.num_too_long:
                     words.append(self.tr("%n line(s) too long for the slot.", "", task.num_too_long))
                 folder = task.order.folder

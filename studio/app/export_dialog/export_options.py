@@ -11,7 +11,17 @@ from studio import settings as declared
 from studio.audio.m4b import require_m4b
 from studio.errors import StudioError, VoiceNotFound
 from studio.export.book import BookDetails, lines_with_chapters
-from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
+from studio.export.checks import (
+    Finding,
+    FindingKind,
+    LineToCheck,
+    check_lines,
+    check_names,
+    check_space,
+    silent_findings,
+    silent_rows,
+    sound_findings,
+)
 from studio.export.disclaimer import disclaimer
 from studio.export.exporter import check_target
 from studio.export.forecast import ExportForecast, forecast, orphan_findings
@@ -152,6 +162,13 @@ class ExportOrder:
         """The name of the script, for messages."""
         return self.settings.project or self.folder.name
 
+    @property
+    def silent_numbers(self) -> tuple[int, ...]:
+        """The numbers of the sounds and stage directions for which a file may be expected, in an export of all lines."""
+        if self.choices is not None and self.choices.part:
+            return ()
+        return tuple(number for number, _ in silent_rows(enumerate(self.project.lines, 1)))
+
     def plan(self, *, replaces_files: bool = False) -> ExportPlan:
         """Raise ``UnusableSetting`` and ``NothingToSpeak``."""
         settings = replace(self.settings, replaces_files=self.settings.replaces_files or replaces_files)
@@ -189,11 +206,13 @@ class KnownVoicesAndStyles:
     Attributes:
         find_voice: Raises ``StudioError`` for an unknown voice.
         unlearned_language: Returns the code of the language of a text if the model has not learned it.
+        unlearned_sounds: Returns the tags of sounds in a text that the model has not learned.
     """
 
     find_voice: Callable[[str], object] = lambda _: None
     has_style: Callable[[LineStyle], bool] = lambda _: True
     unlearned_language: Callable[[str], str | None] = lambda _: None
+    unlearned_sounds: Callable[[str], Sequence[str]] = lambda _: ()
 
 
 def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_failing: bool = False) -> ExportCheck:
@@ -226,6 +245,10 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
     if foreign_speech:
         sentence = message("The model has not learned this language; its speech is unintelligible.")
         findings.append(Finding(FindingKind.LANGUAGE, sentence, tuple(foreign_speech)))
+    findings += sound_findings(
+        {each.number: known.unlearned_sounds(each.line.text) for each in lines if each.must_speak}
+    )
+    findings += silent_findings(order.silent_numbers)
     speech = project.script.speech_slots
     overrunning = [each.item.index for each in order.lines if order.settings.at_times and each.overruns(speech)]
     if overrunning:

@@ -88,6 +88,7 @@ class ExportTask(QObject):
         self._waits_for = waits_for
         self._in_check: dict[int, tuple[ExportLine, Take]] = {}  # by batch of the jobs
         self.order = order
+        self._num_silent = len(order.silent_numbers)
         self.state = ExportState.WAITING
         self.failures: dict[str, tuple[ExportLine, StudioError]] = {}
         self.result: ExportResult | None = None
@@ -142,6 +143,11 @@ class ExportTask(QObject):
         if self.result is None or not self.order.settings.at_times:
             return 0
         return len(overruns(self.result.timings))
+
+    @property
+    def num_silent(self) -> int:
+        """The number of sounds and stage directions that were not exported."""
+        return self._num_silent
 
     @property
     def remaining_seconds(self) -> float | None:

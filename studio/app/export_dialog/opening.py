@@ -45,7 +45,10 @@ def open_export_dialog(
         selected_ids=selected_ids,
         provenance=provenance_of_model(model_folder, session.settings),
         known=KnownVoicesAndStyles(
-            session.find_voice, session.model_selection.styles.supports, partial(unlearned_language, model_folder.name)
+            session.find_voice,
+            session.model_selection.styles.supports,
+            partial(unlearned_language, model_folder.name),
+            session.model_selection.styles.unlearned_sounds,
         ),
         style_names=session.model_selection.styles.names,
         checks_takes=session.parts.checker.is_on,

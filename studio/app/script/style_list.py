@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
-from studio.text.styles import Preset, family_of, load_styles, names_of_styles, words_of_id
+from studio.text.styles import Preset, Styles, family_of, load_styles, names_of_styles, words_of_id
 from studio.text.tags import TagSupport
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class StyleList(QObject):
         self._follows_instructions = True  # in the user's own words
         self._instructions: frozenset[str] = frozenset()  # of the styles, which the model follows in any case
         self._tags: tuple[NamedTag, ...] = ()
+        self._all: Styles | None = None  # None if the model's folder cannot be read
         self._names: dict[str, str] = {}  # names by family, including styles that the loaded model does not support
 
     @property
@@ -99,10 +100,10 @@ class StyleList(QObject):
         except StudioError as error:
             _log.info("no styles: %s", error)
             self.generation, self._styles, self.other_styles, self._tags = None, (), (), ()
-            self._follows_instructions = True
+            self._follows_instructions, self._all = True, None
             self.changed.emit()
             return
-        self.generation = generation.name
+        self.generation, self._all = generation.name, styles
         is_chinese = QLocale().language() == QLocale.Language.Chinese
         self._names = names_of_styles(styles, in_chinese=is_chinese)
         self._styles = self._localized((preset, "") for preset in styles.presets)
@@ -137,6 +138,10 @@ class StyleList(QObject):
     def categorized_name(self, style: LocalizedStyle) -> str:
         """Return the name of a style after that of its category."""
         return self.tr("{category}: {style}").format(category=self.category_name(style.category), style=style.name)
+
+    def unlearned_sounds(self, text: str) -> tuple[str, ...]:
+        """Return the tags of sounds in ``text``, such as ``[laughter]``, that the model has not learned."""
+        return self._all.unlearned_sounds(text) if self._all is not None else ()
 
     def label(self, style: LineStyle) -> str:
         """Return the label of a style; empty for the default style."""

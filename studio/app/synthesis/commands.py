@@ -22,6 +22,8 @@ from studio.project.lines import LineState
 class SynthesisCommands(QObject):
     """Queues the takes that the user asks for. Locked lines and notes are not spoken."""
 
+    queued = Signal(list)  # ids of lines that will be spoken
+
     def __init__(
         self,
         editor: ProjectEditor,
@@ -46,6 +48,7 @@ class SynthesisCommands(QObject):
         speakable = self._language_check.admit(unlocked)
         if speakable:
             jobs = self._queue.speak(speakable, num_takes=num_takes, goes_first=plays, varies_seed=varies_seed)
+            self.queued.emit(speakable)
             if plays:
                 self._playback.play_generated(jobs[0])
 

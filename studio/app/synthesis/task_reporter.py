@@ -11,7 +11,7 @@ from studio.app.notifications import NotificationBar
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
-from studio.app.translation import join_phrases, join_sentences
+from studio.app.translation import join_names, join_phrases, join_sentences
 
 _MESSAGE_MILLISECONDS = 6_000
 _COUNTDOWN_MILLISECONDS = 250
@@ -132,13 +132,20 @@ class LengthNotices(QObject):
 
 
 class StyleNotices(QObject):
-    """Reports the number of takes spoken without the style of their line, in one notice when the queue is empty."""
+    """Reports styles and sounds that the model does not have.
+
+    The number of takes without their style is reported when the queue is empty; tags of sounds, such as
+    ``[laughter]``, before the first line with them is spoken.
+    """
 
     def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._notices = notices
         self._line_ids: set[str] = set()
         self._model = ""
+        self._session = session
+        self._known_sounds: set[tuple[str, str]] = set()  # models and tags that were reported
+        session.synthesis.queued.connect(self._on_queued)
         session.queue.job_finished.connect(self._on_job_finished)
         session.queue.became_idle.connect(self._show)
         session.editor.project_replaced.connect(self._line_ids.clear)
@@ -147,6 +154,17 @@ class StyleNotices(QObject):
         if job.take is not None and job.take.parameters.omitted_style is not None:
             self._line_ids.add(job.line_id)
             self._model = job.take.parameters.model_name
+
+    def _on_queued(self, line_ids: list[str]) -> None:
+        model = self._session.bridge.engine.folder.name
+        styles, project = self._session.model_selection.styles, self._session.editor.project
+        texts = [project.line(line_id).text for line_id in line_ids]
+        sounds = {tag for text in texts for tag in styles.unlearned_sounds(text)}
+        if not {(model, tag) for tag in sounds} <= self._known_sounds:
+            self._known_sounds |= {(model, tag) for tag in sounds}
+            words = self.tr("{model} has not learned the sound {tags}. A line with nothing else may stay silent.")
+            words = words.format(model=model, tags=join_names(sorted(sounds)))
+            self._notices.show_hint(words, is_about_script=True)
 
     def _show(self) -> None:
         if self._line_ids:

@@ -453,6 +453,18 @@ def test_notes_are_not_exported(qtbot: QtBot, exporting: ExportBench, project: P
     assert len(list(task.order.folder.iterdir())) == 2
 
 
+def test_rows_of_sounds_are_reported_before_and_after_the_export(
+    qtbot: QtBot, exporting: ExportBench, project: Project
+) -> None:
+    project.apply(EditLines({"c": {"text": "(coughs)", "is_spoken": False, "file_name": "vo/c"}}))
+    exporting.dialog.on_lines_changed()
+    words = "Line 3: Not exported: sounds and stage directions are not spoken."
+    qtbot.waitUntil(lambda: words in exporting.dialog.findings.texts)
+    task = exporting.export()
+    assert task.num_silent == 1
+    assert "1 sound or direction not exported." in exporting.details(task).outcome.details.text()
+
+
 def test_an_unwritable_folder_is_reported_before_lines_are_synthesized(
     qtbot: QtBot, exporting: ExportBench, project: Project, report_of: Report, tmp_path: Path
 ) -> None:

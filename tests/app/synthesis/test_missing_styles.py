@@ -8,6 +8,7 @@ from window_bench import Bench
 from studio.app.inspector.take_rows import mark_texts, take_rows
 from studio.project.changes import EditLines, InsertLines
 from studio.project.lines import Line, LineState, LineStyle
+from studio.text.styles import Styles
 
 
 @pytest.mark.slow
@@ -31,3 +32,20 @@ def test_a_missing_style_is_spoken_plain_marked_and_counted_once(bench: Bench) -
     assert bench.session.model_selection.styles.label(styles[0]) == "very odd", "ids are not shown"
     editor.apply(EditLines({"l0": {"style": LineStyle()}}))
     assert editor.project.state_of("l0") is LineState.OUTDATED
+
+
+@pytest.mark.slow
+def test_sounds_that_the_model_lacks_are_told_before_they_are_spoken(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    styles = bench.session.model_selection.styles
+    styles._all = Styles((), ())
+    line = bench.lines[0]
+    bench.session.editor.apply(EditLines({line.id: {"text": "[laughter]", "voice": "Anna"}}))
+    bench.trigger("speak.line")
+    assert not bench.session.editor.project.takes_of(line.id)
+    model = bench.session.bridge.engine.folder.name
+    assert window.notices.words.startswith(f"{model} has not learned the sound [laughter].")
+    window.notices.hide()
+    bench.trigger("speak.line")
+    assert not window.notices.words, "it is told once"
