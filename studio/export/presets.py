@@ -223,3 +223,9 @@ PRESETS = (
         },
     ),
 )
+
+
+def values_for_dub(values: Mapping[Setting[Any], Any]) -> Mapping[Setting[Any], Any]:
+    """Return the values to propose for a script with times: the preset for a dub, if ``values`` ignore the times."""
+    uses_times = values[declared.EXPORT_PLACEMENT] != "pauses" and values[declared.EXPORT_FILES] in ("joined", "both")
+    return {} if uses_times else _DUB

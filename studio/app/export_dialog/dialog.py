@@ -22,6 +22,7 @@ from studio.app.export_dialog.export_options import (
     KnownVoicesAndStyles,
     check_export,
     default_folder,
+    folder_of_script,
     lines_of_script,
     make_export_settings,
     preview_names,
@@ -36,7 +37,7 @@ from studio.app.widgets.dialogs import make_primary
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
 from studio.export.plan import ExportSettings
-from studio.export.presets import EXPORT_OPTIONS
+from studio.export.presets import EXPORT_OPTIONS, values_for_dub
 from studio.export.provenance import Provenance
 from studio.project.dubbing import has_slots
 from studio.project.project import Project
@@ -93,6 +94,8 @@ class ExportDialog(QDialog):
         name = project.name or (project.path.stem if project.path else self.tr("Script"))
         folders = settings[declared.EXPORT_FOLDERS]
         self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name, folders)
+        if has_slots(project.script) and folder_of_script(project, folders) is None:
+            values |= values_for_dub(values)
         self.form.show_values(values, self._default_folder, name)
         self.form.show_times(has_slots(project.script))
         self.form.show_checks(is_on=checks_takes)

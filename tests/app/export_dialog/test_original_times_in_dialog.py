@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from export_bench import ExportBench, speak
+from export_bench import RATE, ExportBench, speak
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from pytestqt.qtbot import QtBot
 
@@ -43,11 +43,12 @@ def test_lines_are_exported_at_their_times(qtbot: QtBot, project: Project, setti
     )
     speak(project, "b")
     exporting = ExportBench(qtbot, project, settings)
-    assert not is_offered(exporting)  # has no effect on files of single lines
+    assert is_offered(exporting)
     for setting, value in (
         (declared.EXPORT_FILES, "joined"),
         (declared.EXPORT_PLACEMENT, placement),
         (declared.EXPORT_ENCODING, "wav32f"),
+        (declared.EXPORT_SAMPLE_RATE, RATE),
     ):
         editor = exporting.dialog.form.editor(setting)
         editor.set_value(value)
@@ -132,3 +133,23 @@ def dub_preset(exporting: ExportBench, name: str = "dub") -> QStandardItem:
     assert isinstance(model, QStandardItemModel)
     row = next(row for row in range(preset.count()) if getattr(preset.itemData(row), "name", "") == name)
     return model.item(row)
+
+
+def test_the_dub_preset_is_proposed_for_new_subtitles(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    project.apply(EditLines({"a": {"slot": Slot(0.5, 1.0)}, "b": {"slot": Slot(5.25, 6.0)}}))
+    exporting = ExportBench(qtbot, project, settings)
+    form = exporting.dialog.form
+    assert form.preset.currentData().name == "dub"
+    form.editor(declared.EXPORT_FILES).set_value("lines")
+    form.editor(declared.EXPORT_FILES).changed.emit()
+    exporting.export()
+    again = ExportBench(qtbot, project, settings).dialog.form
+    assert again.preset.currentData() is None, "the last choice for this script stays"
+    assert again.values[declared.EXPORT_FILES] == "lines"
+
+
+def test_the_stored_choice_of_original_times_is_kept(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    project.apply(EditLines({"a": {"slot": Slot(0.5, 1.0)}, "b": {"slot": Slot(5.25, 6.0)}}))
+    settings.change({declared.EXPORT_PLACEMENT: "characters", declared.EXPORT_FILES: "both"})
+    values = ExportBench(qtbot, project, settings).dialog.form.values
+    assert (values[declared.EXPORT_PLACEMENT], values[declared.EXPORT_FILES]) == ("characters", "both")
