@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+from studio.catalog.language_check import unlearned_language
 from studio.cli.checks import add_check_options, check_policy
 from studio.cli.command_context import CommandContext
 from studio.cli.delivery import add_destination_options
@@ -143,7 +144,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     def begin_again(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
         return client.synthesize(replace(request, is_played=False), hooks=hooks)
 
-    again = None if is_streamed_in else begin_again
+    again = None if is_streamed_in or unlearned_language(folder.name, text) else begin_again
     policy = check_policy(arguments)
     checked = None if policy is None else CheckedSpeech(request, policy, arrived)
 

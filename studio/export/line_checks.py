@@ -13,6 +13,7 @@ from pathlib import Path
 
 from studio import paths
 from studio.audio.waveform import Waveform
+from studio.catalog.language_check import unlearned_language
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
 from studio.project.check_records import check_from, check_json
 from studio.project.check_request import check_request
@@ -95,6 +96,10 @@ class LineRetries:
             self._earlier.append((spoken.request.voice, check.measures))
         return check
 
+    def has_learned(self, spoken: UtteredLine) -> bool:
+        """Whether the model has learned the language of the line."""
+        return not unlearned_language(self._model_folder.name, spoken.request.text)
+
     async def check_take(self, project: Project, take: Take, prompt_clip: Path | None) -> TakeCheck:
         """Check a take of a project, whose voice has ``prompt_clip``."""
         request = await asyncio.to_thread(
@@ -107,11 +112,12 @@ class LineRetries:
     ) -> tuple[UtteredLine, LineCheck]:
         """Speak with ``seed``, and again with seeds derived from it, until a take is good enough. Return the best one.
 
-        ``targets`` are the ranges to which the measures of the takes should belong.
+        ``targets`` are the ranges to which the measures of the takes should belong. A text in a language that the model has
+        not learned is spoken once.
         """
         takes: list[UtteredLine] = []
         checks: list[TakeCheck] = []
-        while not checks or self._policy.wants_retry(checks[-1], len(checks) - 1):
+        while not checks or (self._policy.wants_retry(checks[-1], len(checks) - 1) and self.has_learned(takes[0])):
             takes.append(await speak(retry_seed(seed, len(takes))))
             checks.append(await self.check(takes[-1], targets))
         best = find_best(checks)

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,8 +23,11 @@ def spoken(seed: int, speak: Callable[[int], Any], check: Callable[[Any], TakeCh
     """Return the best take of a line, and its check. Takes may be any objects."""
 
     class Retries(LineRetries):
-        async def check(self, take: Any) -> TakeCheck:
+        async def check(self, take: Any, targets: Any = ()) -> TakeCheck:
             return check(take)
+
+        def has_learned(self, take: Any) -> bool:
+            return True
 
     async def take(seed: int) -> Any:
         return speak(seed)
@@ -58,3 +62,23 @@ def test_lines_whose_first_take_is_spoilt_end_well_with_a_reliable_check() -> No
     for number in range(0, 20, 10):
         is_wrong, line = spoken(number, lambda seed: seed == number, lambda is_wrong: BAD if is_wrong else GOOD)  # noqa: B023
         assert (is_wrong, line.num_retries) == (False, 1)
+
+
+def test_a_line_in_a_language_that_the_model_has_not_learned_is_spoken_once() -> None:
+    class Retries(LineRetries):
+        async def check(self, take: Any, targets: Any = ()) -> TakeCheck:
+            return BAD
+
+    async def num_takes(model: str, text: str) -> int:
+        line = SimpleNamespace(request=SimpleNamespace(text=text))
+
+        async def speak(_: int) -> Any:
+            return line
+
+        retries = Retries(FakeChecks(), CheckPolicy(), Path(model))  # type: ignore[arg-type]
+        return (await retries.speak(1, speak))[1].num_retries + 1
+
+    chinese = "今天我们聊一聊手冲咖啡。"
+    assert asyncio.run(num_takes("studio-mini", chinese)) == 1
+    assert asyncio.run(num_takes("studio-mini", "We talk about coffee today.")) == 3
+    assert asyncio.run(num_takes("CosyVoice2-0.5B", chinese)) == 3

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.checking.take_check_queue import TakeCheckQueue
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
+from studio.catalog.language_check import unlearned_language
 from studio.project.changes import Change, ChooseTake, CompositeChange
 from studio.project.dubbing import FitOptions, overrun_seconds, plan_fit, stretches
 from studio.project.takes import Take
@@ -39,7 +40,7 @@ class AutomaticRetries(QObject):
     """Checks each new take, and applies the ``CheckPolicy`` of the settings and the project.
 
     A retry is chosen only after its check. If the user edits or locks the line or chooses another take in the meantime,
-    nothing more is done.
+    nothing more is done. Takes in a language that the model has not learned are not repeated.
     """
 
     settled = Signal(int, str)  # batch of the jobs, and id of the best take or ""; no more takes follow
@@ -135,6 +136,8 @@ class AutomaticRetries(QObject):
         if group.is_repair:
             policy = replace(policy, mode=CheckMode.RETRY, num_retries=DEFAULT_RETRIES)
         if not policy.wants_retry(best.check, group.num_retries) or not self._is_wanted(group, best):
+            return False
+        if unlearned_language(best.parameters.model_name, best.parameters.text):  # another seed would not help
             return False
         group.num_retries += 1
         attempt = group.num_earlier + group.num_retries

@@ -108,7 +108,7 @@ class TaskReporter(QObject):
 class LengthNotices(QObject):
     """Offers to speak a line again if the played take has an unusual length for its text.
 
-    Takes that were not played are only marked in the script.
+    Takes that were not played, or that the model cannot speak well, are only marked in the script.
     """
 
     def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
@@ -120,6 +120,10 @@ class LengthNotices(QObject):
     def _on_job_finished(self, job: SynthesisJob) -> None:
         if job.take is None or not job.is_urgent:
             return
+        from studio.catalog.language_check import unlearned_language  # noqa: PLC0415 - after the first paint
+
+        if unlearned_language(job.take.parameters.model_name, job.take.parameters.text):
+            return  # the user had the line spoken in spite of its language, so another take is no better
         words = odd_length_warning(job.take)
         if words:
             line_id = job.line_id

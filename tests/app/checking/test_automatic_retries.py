@@ -12,6 +12,7 @@ from checking_bench import TEXTS, add_lines, chosen, open_script, speak_all, spe
 from fake_checks import FakeChecks, bad_check, good_check
 from window_bench import Bench
 
+from studio.catalog.known import known_models
 from studio.project.changes import ChooseTake, EditDetails, EditLines, RemoveLines
 from studio.project.dubbing import FitOptions, plan_fit
 from studio.project.lines import LineState, Slot
@@ -246,4 +247,20 @@ def test_takes_of_a_model_that_makes_noise_are_not_checked(make_bench: MakeBench
     add_lines(bench, TEXTS)
     speak_all(bench)
     assert checks.requests == []
+    assert len(takes(bench)) == 1
+
+
+@pytest.mark.slow
+def test_a_line_in_a_language_that_the_model_has_not_learned_is_told_once_and_not_repeated(
+    make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chinese = "今天我们聊一聊手冲咖啡。"
+    bench = open_script(make_bench, FakeChecks({chinese: 9}), (chinese,))
+    monkeypatch.setitem(known_models(), speaking_model().name, known_models()["studio-mini"])
+    bench.session.language_check.allow_all()  # "Always speak"
+    speak_all(bench)
+    assert len(takes(bench)) == 1
+    assert takes(bench)[0].needs_review
+    bench.session.parts.retries.speak_outliers(["line0"])
+    wait_until_checked(bench)
     assert len(takes(bench)) == 1
