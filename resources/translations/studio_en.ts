@@ -31,6 +31,13 @@
 <context>
     <name>ConsistencyDialog</name>
     <message numerus="yes">
+        <source>%n heading(s) are left out.</source>
+        <translation>
+            <numerusform>%n heading is left out.</numerusform>
+            <numerusform>%n headings are left out.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Checking %n take(s).</source>
         <translation>
             <numerusform>Checking %n take.</numerusform>

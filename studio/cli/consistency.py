@@ -286,6 +286,7 @@ def _values(found: Consistency, repairs: _Repairs) -> dict[str, Any]:
         ],
         "outliers": len(found.drifting),
         "not_measured": len(found.unmeasured),
+        "headings": found.num_headings,
     }
 
 
@@ -310,7 +311,8 @@ def _print(found: Consistency, repairs: _Repairs) -> None:
     for number, error in repairs.errors.items():
         print_message(f"timbre: line {number}: {error} ({error.code})", is_error=True)
     spoken = f", {sum(repairs.num_takes.values())} new takes" if repairs.num_takes else ""
-    print(f"{len(found.lines)} lines, {len(found.drifting)} outside their targets{spoken}", flush=True)
+    headings = f", without {found.num_headings} headings" if found.num_headings else ""
+    print(f"{len(found.lines)} lines{headings}, {len(found.drifting)} outside their targets{spoken}", flush=True)
 
 
 def _outside(line: MeasuredLine, measure: Measure) -> str:

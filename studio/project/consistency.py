@@ -1,6 +1,6 @@
 """Consistency of the voices of a script: the measures of its takes, their targets, and the lines outside them.
 
-All values come from the stored checks, so thousands of takes are compared at once.
+Headings are left out, because titles are read slower than sentences. All values come from the stored checks, so thousands of takes are compared at once.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ class Consistency:
 
     Attributes:
         unmeasured: Chosen takes that were checked by an earlier version or not at all.
+        num_headings: The number of spoken headings, which are not compared.
     """
 
     lines: tuple[MeasuredLine, ...]
     targets: Mapping[VoiceRole, VoiceTarget]
     unmeasured: tuple[Take, ...]
+    num_headings: int = 0
 
     @property
     def drifting(self) -> tuple[MeasuredLine, ...]:
@@ -78,7 +80,8 @@ def analyse(script: Script) -> Consistency:
         lines.append(
             MeasuredLine(number, line, role, take, measures, deviations(measures, target, take.audio_seconds), found)
         )
-    return Consistency(tuple(lines), targets, tuple(_unmeasured(script)))
+    num_headings = sum(line.is_spoken and bool(line.heading and line.chosen_take) for line in script.lines)
+    return Consistency(tuple(lines), targets, tuple(_unmeasured(script)), num_headings)
 
 
 def best_targets(script: Script) -> Mapping[VoiceRole, VoiceTarget]:
@@ -106,17 +109,15 @@ def example_targets(script: Script, line_ids: Collection[str]) -> Mapping[VoiceR
 def targets_of_take(script: Script, take: Take) -> tuple[VoiceTarget, ...]:
     """Return the targets for the check of ``take``: that of its role and that of the lines around it.
 
-    A script without targets has none, so that new scripts are not checked for consistency.
+    A script without targets has none, so that new scripts are not checked for consistency. Headings have none.
     """
-    if not script.details.targets:
-        return ()
     line = script.line(take.line_id)
     return targets_of_line(script, line, role_of(line, take))
 
 
 def targets_of_line(script: Script, line: Line, role: VoiceRole) -> tuple[VoiceTarget, ...]:
     """Return the targets for speech of ``line`` in ``role``, like ``targets_of_take``."""
-    target = script.details.targets.get(role)
+    target = None if line.heading else script.details.targets.get(role)
     if target is None:
         return ()
     number = script.index_of[line.id] + 1
@@ -165,9 +166,9 @@ def _was_measured(check: TakeCheck | None) -> bool:
 
 
 def _chosen(script: Script) -> Iterator[tuple[int, Line, Take]]:
-    """Yield the spoken lines with a complete chosen take, and their numbers."""
+    """Yield the spoken lines with a complete chosen take, and their numbers, without headings."""
     for number, line in enumerate(script.lines, 1):
-        if line.chosen_take is None or not line.is_spoken:
+        if line.chosen_take is None or not line.is_spoken or line.heading:
             continue
         take = next((each for each in script.takes_of(line.id) if each.id == line.chosen_take), None)
         if take is not None and take.is_complete and take.parameters.mode != Mode.CONVERSION.value:

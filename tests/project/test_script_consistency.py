@@ -13,6 +13,7 @@ from studio.project import consistency
 from studio.project.changes import AcceptTakes, EditDetails, EditLines, SetTakeChecks
 from studio.project.consistency import analyse, best_targets, example_targets, targets_of_take
 from studio.project.details import VoiceRole
+from studio.project.lines import Heading
 from studio.project.script import Script
 from studio.take_checks.records import Measure, Problem, ProblemKind, TakeCheck, Verdict
 
@@ -61,6 +62,17 @@ def test_accepted_takes_are_not_outliers() -> None:
     assert [each.number for each in analyse(script).drifting] == [8]
     changed, _ = AcceptTakes({"take-line7": True}).apply(script)
     assert analyse(changed).drifting == ()
+
+
+def test_titles_which_are_read_slower_are_left_out() -> None:
+    takes = [USUAL] * 20
+    takes[5] = replace(USUAL, pace=2 * USUAL.pace)
+    script = script_of(takes)
+    assert [each.number for each in analyse(script).drifting] == [6]
+    changed, _ = EditLines({"line5": {"heading": Heading.CHAPTER}}).apply(script)
+    found = analyse(changed)
+    assert (found.drifting, len(found.lines), found.num_headings) == ((), 19, 1)
+    assert targets_of_take(with_targets(changed), changed.take("take-line5")) == ()
 
 
 def test_takes_without_measures_are_listed() -> None:

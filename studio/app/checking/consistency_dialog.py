@@ -162,6 +162,8 @@ class ConsistencyDialog(QDialog):
             if lines
             else self.tr("No line has a measured take.")
         ]
+        if found.num_headings:
+            words.append(self.tr("%n heading(s) are left out.", "", found.num_headings))
         if self._checker.num_waiting:
             words.append(self.tr("Checking %n take(s).", "", self._checker.num_waiting))
         elif found.unmeasured:

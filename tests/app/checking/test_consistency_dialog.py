@@ -15,6 +15,7 @@ from window_bench import Bench
 
 from studio.app.checking.consistency_dialog import ConsistencyDialog
 from studio.project.changes import EditLines
+from studio.project.lines import Heading
 from studio.take_checks.consistency import drift_problems, shown
 from studio.take_checks.records import Measure, TakeCheck, TakeMeasures, Verdict
 from studio.take_checks.requests import CheckRequest
@@ -165,3 +166,9 @@ def test_a_script_without_takes_says_so(make_bench: MakeBench) -> None:
     assert dialog.summary.text() == "No line has a measured take."
     assert not dialog.repair_button.isEnabled()
     assert not dialog.keeps_targets.isEnabled()
+
+
+def test_headings_are_left_out(make_bench: MakeBench) -> None:
+    bench, dialog = open_dialog(make_bench, MeasuringChecks())
+    bench.session.editor.apply(EditLines({"line1": {"heading": Heading.CHAPTER}}))
+    bench.until(lambda: dialog.summary.text() == "1 of 11 lines differ from their targets. 1 heading is left out.")
