@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.checking.policy_dialog import PolicyDialog
@@ -15,7 +15,7 @@ from studio.app.error_text import message_text
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.translation import join_sentences
-from studio.app.widgets.dialogs import default_folder, open_dialog
+from studio.app.widgets.dialogs import bring_to_front, default_folder, open_dialog
 from studio.app.widgets.progress_chip import ProgressChip
 from studio.export.check_report import write_report
 from studio.project.changes import AcceptTakes, Change, ChooseTake, CompositeChange, RemoveTakes
@@ -37,6 +37,7 @@ class ReviewController(QObject):
         self._script = script
         self._window = window
         self._most_waiting = 0
+        self._consistency: QDialog | None = None
         self.chip = ProgressChip(self.tr("Checks of takes"))
         session.parts.checker.changed.connect(self._show_chip)
         self._show_chip()
@@ -95,7 +96,10 @@ class ReviewController(QObject):
         open_dialog(dialog)
 
     def open_consistency(self) -> None:
-        """Show the measures of all lines. The dialog stays open while the user works on the script."""
+        """Show the measures of all lines, in a dialog that stays open while the user works on the script."""
+        if self._consistency is not None:
+            bring_to_front(self._consistency)
+            return
         from studio.app.checking.consistency_dialog import ConsistencyDialog  # noqa: PLC0415 - rarely opened
 
         parts = self._session.parts
@@ -108,8 +112,13 @@ class ReviewController(QObject):
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.line_chosen.connect(self._script.view.go_to)
+        dialog.finished.connect(self._forget_consistency)
         self._script.current_line_changed.connect(dialog.show_current_line)
+        self._consistency = dialog
         dialog.show()
+
+    def _forget_consistency(self) -> None:
+        self._consistency = None
 
     def save_report(self) -> None:
         """Ask for a file, and save a report of all lines in it."""

@@ -172,3 +172,12 @@ def test_headings_are_left_out(make_bench: MakeBench) -> None:
     bench, dialog = open_dialog(make_bench, MeasuringChecks())
     bench.session.editor.apply(EditLines({"line1": {"heading": Heading.CHAPTER}}))
     bench.until(lambda: dialog.summary.text() == "1 of 11 lines differ from their targets. 1 heading is left out.")
+
+
+def test_the_command_brings_the_open_dialog_to_the_front(make_bench: MakeBench) -> None:
+    bench, dialog = open_dialog(make_bench, MeasuringChecks())
+    bench.trigger("speak.consistency")
+    assert bench.window.findChildren(ConsistencyDialog) == [dialog]
+    dialog.close()
+    bench.trigger("speak.consistency")
+    assert bench.dialog(ConsistencyDialog).isVisible()
