@@ -42,6 +42,7 @@ _KEPT_SECONDS = 0.2
 # A shorter rest of a sentence is its last sound or silence, and is spoken again as well.
 _MIN_REST_SECONDS = 0.25
 _MAX_CHANGED_SHARE = 0.5
+_MAX_SHORTENED_TOKENS = 5  # of a silence where new and kept tokens meet
 
 TimeSpan = tuple[float, float]
 
@@ -286,8 +287,9 @@ def _is_kept(known: KnownTokens, new: SentenceEvidence) -> bool:
     start, end = known.replaced or (0, 0)
     if start == 0 and end == len(known.speech_tokens):
         return True
-    num_before, num_after = _num_equal(known.speech_tokens, new.speech_tokens)
-    return num_before >= start and (num_after > 0 or end == len(known.speech_tokens))
+    num_before, _ = _num_equal(known.speech_tokens, new.speech_tokens)
+    after = known.speech_tokens[end + _MAX_SHORTENED_TOKENS :]
+    return num_before >= start and new.speech_tokens[len(new.speech_tokens) - len(after) :] == after
 
 
 def _num_equal(one: Sequence[int], other: Sequence[int]) -> tuple[int, int]:

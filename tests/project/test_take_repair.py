@@ -137,7 +137,8 @@ def test_another_reading_is_not_joined() -> None:
     take = Take("t", "l", 1, datetime.now(UTC), 2.0, RATE, parameters)
     plan = plan_repair(take, recording, old, span=(0.8, 1.2))
     report = SynthesisReport(0.1, 2.0, 0.1, RATE, Mode.ZERO_SHOT, 0, {}, {})
-    for tokens in ((), tuple(range(200, 250))):
+    first, last = old[0].speech_tokens[:18], old[0].speech_tokens[-1:]
+    for tokens in ((), tuple(range(200, 250)), (*first, *range(200, 231), *last)):
         other = replace(report, evidence=(replace(old[0], speech_tokens=tokens),))
         with pytest.raises(UnusableSetting):
             plan.join(recording, other)
