@@ -48,7 +48,7 @@ class EngineState(Enum):
 class Engine:
     """The model and its state. ``description`` is set while READY, ``error`` while FAILED.
 
-    ``is_compared`` is True while the model compares its precisions, which it does once, during LOADING.
+    ``is_comparing`` is True while the model compares its precisions, which it does once, during LOADING.
     ``server`` names the other computer on which the model runs; empty for this one.
     """
 
@@ -57,7 +57,7 @@ class Engine:
     description: EngineDescription | None = None
     error: StudioError | None = None
     server: str = ""
-    is_compared: bool = False
+    is_comparing: bool = False
 
 
 class WorkerBridge(QObject):
@@ -159,7 +159,7 @@ class WorkerBridge(QObject):
 
     def _show_comparison(self) -> None:
         if self._engine.state is EngineState.LOADING:
-            self._show(replace(self._engine, is_compared=True))
+            self._show(replace(self._engine, is_comparing=True))
 
     def synthesize(
         self,

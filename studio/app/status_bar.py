@@ -83,7 +83,7 @@ class StatusBar(QWidget):
             case EngineState.FAILED if engine.server:
                 words = self.tr("{server} cannot be used").format(server=engine.server)
                 mark = icon("warning", colors.bad)
-            case EngineState.LOADING if engine.is_compared:
+            case EngineState.LOADING if engine.is_comparing:
                 words = self.tr("{model}: choosing the fastest precision").format(model=engine.folder.name)
                 mark = icon("engine", colors.busy)
             case EngineState.LOADING:

@@ -98,7 +98,7 @@ def _repair(arguments: argparse.Namespace, command_context: CommandContext) -> i
     added: Voice | None = None
     with contextlib.closing(command_context.open_checks()) as checks:
         found = survey(recording, checks, folder, speaker=arguments.speaker)
-        comparison = _Comparison(checks, folder, voice, arguments, command_context)
+        comparison = _SpeechComparison(checks, folder, voice, arguments, command_context)
         run_until_cancelled(comparison.run(list_candidates(recording, found)))
         repair = comparison.repair
         if repair.offered is not None:
@@ -113,7 +113,7 @@ def _repair(arguments: argparse.Namespace, command_context: CommandContext) -> i
     return 0
 
 
-class _Comparison:
+class _SpeechComparison:
     """Comparison of the speech of candidates. ``run`` sets ``repair``."""
 
     repair: Repair

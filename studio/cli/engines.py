@@ -88,13 +88,11 @@ def _run_engines(arguments: argparse.Namespace, _command_context: CommandContext
 
 def _run_bench(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     """Pass all other arguments, including ``--help``, to the benchmark. Raise ``ModelNotFound``."""
-    rest = [
-        part for word in arguments.rest for part in (word.split("=", 1) if word.startswith("--model=") else (word,))
-    ]
-    if "--model" in rest[:-1]:
-        at = rest.index("--model") + 1
-        rest[at] = str(model_folder(rest[at]))
-    return _run_module(["studio.bench", *rest])
+    parser = argparse.ArgumentParser(prog="timbre bench", add_help=False, allow_abbrev=False)
+    parser.add_argument("--model", type=model_folder, metavar="DIR|NAME")
+    chosen, rest = parser.parse_known_args(arguments.rest)
+    model = () if chosen.model is None else ("--model", str(chosen.model))
+    return _run_module(["studio.bench", *model, *rest])
 
 
 def _run_module(command: list[str]) -> int:

@@ -25,7 +25,7 @@ from studio.engines.task import (
     WasCancelled,
 )
 from studio.messages import message
-from studio.system.child_process import lower_priority
+from studio.system.low_priority import lower_priority
 from studio.system.piped_process import PipedProcess, spawned
 
 _POLL_SECONDS = 0.5

@@ -19,7 +19,6 @@ from studio.storage.lru import delete_least_used
 _log = logging.getLogger(__name__)
 
 _MAX_LOGS = 8
-_NICENESS = 10
 _LOG_LEVEL_VARIABLE = "TIMBRE_LOG_LEVEL"
 
 
@@ -63,17 +62,6 @@ def init_child(log_path: Path) -> None:
     )
     if name and level is None:
         _log.warning("%s=%r is not a log level; INFO is used", _LOG_LEVEL_VARIABLE, name)
-
-
-def lower_priority() -> None:
-    """Lower the process's CPU and disk priority, where the system supports it."""
-    import psutil  # noqa: PLC0415 - only in child processes
-
-    process = psutil.Process()
-    with contextlib.suppress(psutil.Error, OSError):
-        process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICENESS)
-    with contextlib.suppress(psutil.Error, OSError, AttributeError, ValueError):
-        process.ionice(psutil.IOPRIO_VERYLOW if sys.platform == "win32" else psutil.IOPRIO_CLASS_IDLE)
 
 
 def describe_exit(exit_code: int) -> Message:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from studio.engines.library_errors import is_out_of_memory
 from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
 from studio.messages import message
-from studio.system.child_process import lower_priority
+from studio.system.low_priority import lower_priority
 from studio.system.piped_process import PipedProcess, function_named, spawned
 from studio.take_checks.records import Embeddings, TakeCheck, Transcript
 from studio.take_checks.requests import CheckRequest, EmbeddingRequest, TranscriptRequest

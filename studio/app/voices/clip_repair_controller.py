@@ -49,7 +49,7 @@ class ClipRepairController(QObject):
             self._notices.show_error(error)
             return
         dialog = ClipRepairDialog(voice, self._session.playback.make_player(self._window), self._window)
-        comparison = _Comparison(self._session, open_checks(), dialog)
+        comparison = _ClipComparison(self._session, open_checks(), dialog)
         dialog.accepted.connect(lambda: self._add(voice, dialog.candidate))
         dialog.finished.connect(comparison.end)
         dialog.speaker_chosen.connect(comparison.begin)
@@ -76,7 +76,7 @@ class ClipRepairController(QObject):
         self._notices.show_hint(self.tr("{name} was added.").format(name=voice.name))
 
 
-class _Comparison:
+class _ClipComparison:
     """The comparison of one dialog. ``begin`` starts it again for another speaker."""
 
     def __init__(self, session: Session, checks: TakeCheckService, dialog: ClipRepairDialog) -> None:
@@ -91,6 +91,7 @@ class _Comparison:
         self._task = asyncio.ensure_future(self._run(speaker))
 
     def end(self) -> None:
+        """End the comparison. Closing the checks cancels the requests of a thread that is still running."""
         self._cancel()
         self._checks.close()
 

@@ -63,7 +63,7 @@ _DIRECTION_ZH = regex.compile(
 )
 _VOICE_OVER = regex.compile(r"(?:[VO]\.? ?[OSC]\.?|cont['’.]?d\.?)", regex.IGNORECASE)
 _MADE_WITHIN_SPEECH = regex.compile(r"\p{L}+(?:s|ing)\b|\p{Han}{1,4}\Z")
-_HAN = regex.compile(r"\p{Han}")
+HAN = regex.compile(r"\p{Han}")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
 _READ_AROUND = 8  # characters before and after a direction
 _SPEECH_ENDS = regex.compile(r"(?:[.!?…。！？—–~～][\"'”’」』]*|\n|:|：|\])\Z")
@@ -110,7 +110,7 @@ def dialogue_blocks(text: str) -> Iterator[Block]:
             if speech and (direction := speech.groupdict().get("direction")):
                 directions = (direction.strip(), *directions)
             for direction in directions:
-                note = f"（{direction}）" if _HAN.search(direction) else f"({direction})"
+                note = f"（{direction}）" if HAN.search(direction) else f"({direction})"
                 yield Block(note, is_spoken=False, character=name)
             if said:
                 styles = (style for direction in directions if (style := style_named(direction)).preset)

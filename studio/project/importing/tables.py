@@ -18,7 +18,7 @@ from studio.messages import Message, message
 from studio.project.csv_table import unescape_cell
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.columns import Field, find_ids, find_text, find_titles, guess_mapping, is_ambiguous
-from studio.project.importing.dialogue import without_directions
+from studio.project.importing.dialogue import HAN, without_directions
 from studio.project.importing.style_names import style_named
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Heading, Line, LineOrigin, new_id, sanitize
 from studio.project.splitting import unwrap
@@ -41,7 +41,6 @@ _SHEET = "Sheet"  # title of the column with the name of the sheet
 _MAX_NAMED = 5
 # Variables of games, such as {PLAYER_NAME}, ${gold}, [PLAYER] and %COLOR%, but not tags such as [breath] and [HH].
 _PLACEHOLDER = regex.compile(r"\$?\{[\p{L}_][\w.: ]*\}|\[[A-Z][A-Z_]{3,}\]|%[A-Z][A-Z_]+%")
-_HAN = regex.compile(r"\p{Han}")
 _ESCAPED = regex.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot contain
 _MERGED = regex.compile(rb"""<(?:\w+:)?mergeCell\s[^<>]*?ref=["']([A-Z]+\d+:[A-Z]+\d+)""")
 
@@ -388,7 +387,7 @@ def _with_directions(line: Line, text: str, directions: Sequence[str]) -> Line:
     if not text:
         return replace(line, is_spoken=False)
     notes = [*filter(None, (line.note, *directions))]
-    note = ("；" if any(map(_HAN.search, notes)) else "; ").join(notes)
+    note = ("；" if any(map(HAN.search, notes)) else "; ").join(notes)
     known = (style for words in directions if (style := style_named(words)).preset)
     return replace(line, text=text, note=note, style=next(known, line.style) if line.style.is_plain else line.style)
 
