@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import (
     QAbstractItemModel,
     QCoreApplication,
@@ -29,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.checking.verdicts import VerdictMark
 from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, VERDICT_ROLE, Index
-from studio.app.script.style_list import LocalizedStyle, StyleList
+from studio.app.script.style_list import StyleList
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import SELECTION_BAR
@@ -260,17 +258,12 @@ def fill_style_box(box: QComboBox, styles: StyleList) -> None:
     """Add the default style, the custom instruction, all styles by category, and disabled styles of other models."""
     box.addItem(QCoreApplication.translate("StyleBox", "Default"), "")
     box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), CUSTOM_INSTRUCTION)
-    _add_styles(box, styles, styles.styles)
-    _add_styles(box, styles, styles.other_styles)
-
-
-def _add_styles(box: QComboBox, styles: StyleList, added: Sequence[LocalizedStyle]) -> None:
-    """Add styles by category. Those of other models are disabled and name a model."""
-    category, entries = None, box.model()
+    group: tuple[str, bool] | None = None
+    entries = box.model()
     assert isinstance(entries, QStandardItemModel)
-    for style in added:
-        if style.category != category:
-            category = style.category
+    for style in styles.listed:
+        if group != (style.category, bool(style.model)):
+            group = (style.category, bool(style.model))
             box.insertSeparator(box.count())
         words = styles.categorized_name(style)
         if style.model:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _CONTEXT = "StyleList"
+_DIALECT, _ACCENT = "dialect", "accent"
 _CATEGORIES = {
     "emotion": QT_TRANSLATE_NOOP("StyleList", "Emotion"),
     "tone": QT_TRANSLATE_NOOP("StyleList", "Tone"),
@@ -32,6 +33,7 @@ _CATEGORIES = {
     "role": QT_TRANSLATE_NOOP("StyleList", "Role"),
     "persona": QT_TRANSLATE_NOOP("StyleList", "Character"),
     "dialect": QT_TRANSLATE_NOOP("StyleList", "Dialect"),
+    _ACCENT: QT_TRANSLATE_NOOP("StyleList", "Accent"),
     "en": QT_TRANSLATE_NOOP("StyleList", "For English texts"),
 }
 _OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
@@ -80,6 +82,19 @@ class StyleList(QObject):
         return self._styles
 
     @property
+    def listed(self) -> tuple[LocalizedStyle, ...]:
+        """All styles in the order of a list: those of the model, then those of other models.
+
+        In a Chinese window, Chinese dialects of other models are before the English accents of the model.
+        """
+        if QLocale().language() != QLocale.Language.Chinese:
+            return self._styles + self.other_styles
+        accents = tuple(style for style in self._styles if style.category == _ACCENT)
+        dialects = tuple(style for style in self.other_styles if style.category == _DIALECT) if accents else ()
+        own, others = _without(self._styles, accents), _without(self.other_styles, dialects)
+        return own + dialects + accents + others
+
+    @property
     def names(self) -> Mapping[str, str]:
         """The names of style presets by family, including presets that the model does not have."""
         return dict(self._names)
@@ -123,9 +138,7 @@ class StyleList(QObject):
         """Return the styles by category. Each preset is paired with the name of its model."""
         order = list(_CATEGORIES)
         named = [
-            LocalizedStyle(
-                preset.family, self._names[preset.family], preset.family.partition(".")[0], preset.note, model
-            )
+            LocalizedStyle(preset.family, self._names[preset.family], _category_of(preset), preset.note, model)
             for preset, model in presets
         ]
         return tuple(
@@ -156,6 +169,16 @@ class StyleList(QObject):
         if style.instruct:
             return self._follows_instructions or style.instruct.strip() in self._instructions
         return not style.preset or any(named.family == family_of(style.preset) for named in self._styles)
+
+
+def _category_of(preset: Preset) -> str:
+    """Return the category of a style. Dialects of English, whose instructions are English, are accents."""
+    category = preset.family.partition(".")[0]
+    return _ACCENT if category == _DIALECT and preset.instruction.isascii() else category
+
+
+def _without(styles: tuple[LocalizedStyle, ...], left_out: tuple[LocalizedStyle, ...]) -> tuple[LocalizedStyle, ...]:
+    return tuple(style for style in styles if style not in left_out)
 
 
 def instructable_models() -> list[KnownModel]:

@@ -80,6 +80,24 @@ def test_styles_of_other_models_are_listed_and_cannot_be_chosen(qapp: QApplicati
     assert box.currentIndex() == row
 
 
+def test_a_chinese_list_has_chinese_dialects_before_english_accents(qapp: QApplication) -> None:
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        styles = StyleList()
+        styles.use_model(resources() / "models" / "studio-mini")
+        box = QComboBox()
+        fill_style_box(box, styles)
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    dialect = box.findText("方言：四川话（需要 Fun-CosyVoice3-0.5B-2512）")
+    accent = box.findText("口音：苏格兰口音")
+    assert box.findData("speed.fast") < dialect < accent < box.findData("emotion.happy")
+    entries = box.model()
+    assert isinstance(entries, QStandardItemModel)
+    assert (entries.item(dialect).isEnabled(), entries.item(accent).isEnabled()) == (False, True)
+    assert len(styles.listed) == len(styles.styles) + len(styles.other_styles)
+
+
 def test_a_style_is_not_called_unsupported_before_a_model_is_known(qapp: QApplication) -> None:
     box, styles = QComboBox(), StyleList()
     fill_style_box(box, styles)
