@@ -1,4 +1,4 @@
-"""Notification bars above the script: errors and hints, and changes that cannot be written."""
+"""Notification bars below the script: errors and hints, and changes that cannot be written."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ _HINT_MILLISECONDS = 8_000
 _RETRY_MILLISECONDS = 3_000
 _ICON_SIDE = 20
 _TEXT_LETTERS = 36
+_MAX_FOLDED_LINES = 2
 
 
 class NotificationBar(QFrame):
-    """Shows one notice at a time. Hints disappear after a while; errors, and hints with a button, stay until closed.
+    """Shows one notice at a time, folded to two lines.
 
-    While an error is shown, other notices wait. A hint is replaced at once by the next notice, and a hint with a
+    Hints disappear after a while; errors, and hints with a button, stay until closed. While an error is shown, other notices wait. A hint is replaced at once by the next notice, and a hint with a
     button returns after it.
     """
 
@@ -58,6 +59,8 @@ class NotificationBar(QFrame):
         self._mark = QLabel()
         self._words = QLabel(wordWrap=True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._unfold = QPushButton()
+        self._unfold.clicked.connect(lambda: self._fold(not self._text_area.is_folded))
         self._offer = QPushButton()
         self._others: list[QPushButton] = []
         self._copy = CopyReportButton()
@@ -65,11 +68,13 @@ class NotificationBar(QFrame):
         self._buttons = buttons = QHBoxLayout()
         buttons.addWidget(self._offer)
         buttons.addWidget(self._copy)
+        buttons.addWidget(self._unfold)
         buttons.addStretch()
         # Buttons are beside the text, or below it in a narrow window. Without the alignment, the layout would limit
         # the row to the height of the buttons.
         self._column = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._text_area = _TextArea(self._words)
+        self._text_area.measured.connect(self._show_unfold)
         self._column.addWidget(self._text_area, 1)
         self._column.addLayout(buttons)
         self._column.setAlignment(buttons, Qt.AlignmentFlag.AlignVCenter)
@@ -84,6 +89,7 @@ class NotificationBar(QFrame):
         self._offer.clicked.connect(self._on_offer)
         self.setProperty("role", "card")
         self._offer.hide()
+        self._fold(True)
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -168,10 +174,21 @@ class NotificationBar(QFrame):
         self._offer.setVisible(bool(offer))
         self._copy.offer_for(None)
         self._words.setText(words)
+        self._fold(True)
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(words)
         self._place_buttons()
         self.show()
+
+    def _fold(self, is_folded: bool) -> None:
+        self._text_area.fold(is_folded)
+        self._unfold.setText(self.tr("More…") if is_folded else self.tr("Less"))
+        self._show_unfold()
+        if not is_folded:
+            self._timer.stop()  # it is being read
+
+    def _show_unfold(self) -> None:
+        self._unfold.setVisible(self._text_area.is_long)
 
     def withdraw(self, words: str) -> None:
         """Remove the notice with this text, shown or waiting, because it no longer applies."""
@@ -222,11 +239,14 @@ class NotificationBar(QFrame):
 
 @paints_safely
 class _TextArea(QScrollArea):
-    """Scroll area as high as its wrapped text; at least two lines in a low window."""
+    """Scroll area as high as its wrapped text, but at most two lines if folded; at least two lines in a low window."""
+
+    measured = Signal()  # the width or the text changed, and perhaps ``is_long``
 
     def __init__(self, words: QLabel) -> None:
         super().__init__()
         self._words = words
+        self.is_folded = True
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -234,20 +254,45 @@ class _TextArea(QScrollArea):
         self.setWidget(words)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(self._words.sizeHint().width(), self._words.heightForWidth(max(1, self.width())))
+        height = self._text_height
+        if self.is_folded:
+            height = min(height, self._folded_height)
+        return QSize(self._words.sizeHint().width(), height)
+
+    def fold(self, is_folded: bool) -> None:
+        self.is_folded = is_folded
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOff if is_folded else policy.ScrollBarAsNeeded)
+        self.verticalScrollBar().setValue(0)
+        self.updateGeometry()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the text is higher than two lines."""
+        return self._text_height > self._folded_height
+
+    @property
+    def _text_height(self) -> int:
+        return self._words.heightForWidth(max(1, self.width()))
+
+    @property
+    def _folded_height(self) -> int:
+        return _MAX_FOLDED_LINES * self.fontMetrics().lineSpacing()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         metrics = self.fontMetrics()
-        return QSize(16 * metrics.averageCharWidth(), min(2 * metrics.lineSpacing(), self.sizeHint().height()))
+        return QSize(16 * metrics.averageCharWidth(), min(self._folded_height, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
+            self.measured.emit()
 
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.LayoutRequest:  # the text changed
             self.updateGeometry()
+            self.measured.emit()
         return super().viewportEvent(event)
 
 

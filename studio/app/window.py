@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
         centre = QWidget()
-        self._column = in_column(self.notices, (self.script, 1), parent=centre, margins=0, spacing=0)
+        self._column = in_column((self.script, 1), self.notices, parent=centre, margins=0, spacing=0)
         self.script.view.setProperty("role", "page")  # without a frame: the selection shows the focus
         self.setCentralWidget(centre)
         self._menus = self.actions_by_id.add_menus(self.menuBar())
@@ -358,7 +358,7 @@ class MainWindow(QMainWindow):
         if unwritten is not None and self._unwritten is None:
             self._unwritten = UnwrittenBar(self.session.editor, self.documents.save_as, self.centralWidget())
             self._unwritten.written.connect(self.tasks.show_message)
-            self._column.insertWidget(0, self._unwritten)
+            self._column.insertWidget(self._column.indexOf(self.notices), self._unwritten)
 
     def _show_title(self) -> None:
         num_lines = sum(bool(line.text.strip()) for line in self.session.editor.script.lines)

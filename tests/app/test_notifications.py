@@ -178,3 +178,25 @@ def test_a_notice_with_three_buttons_keeps_its_text_readable(bench: Bench, windo
     words = window.notices._words
     assert words.heightForWidth(words.width()) <= 2 * words.fontMetrics().lineSpacing(), "at most two lines"
     assert window.script.view.width() == width, "the docks keep their widths"
+
+
+def test_a_notice_does_not_move_the_lines(bench: Bench, window: MainWindow) -> None:
+    window.show()
+    view = window.script.view
+    bench.live(0.05)
+    before = view.mapToGlobal(view.visualRect(view.currentIndex()).topLeft())
+    window.notices.show_hint("Playback stopped: no output device is available. The take is kept.")
+    bench.live(0.1)
+    assert view.mapToGlobal(view.visualRect(view.currentIndex()).topLeft()) == before
+
+
+def test_a_long_notice_is_folded_to_two_lines(bench: Bench, window: MainWindow) -> None:
+    window.show()
+    notices, line = window.notices, window.notices.fontMetrics().lineSpacing()
+    notices.show_hint("\n".join(f"Columns kept but not used: {name}." for name in "ABCDE"))
+    bench.until(lambda: notices._text_area.height() == 2 * line and notices._unfold.isVisible())
+    bench.click(notices._unfold)
+    bench.until(lambda: notices._text_area.height() >= 5 * line)
+    assert notices._unfold.text() == "Less"
+    notices.show_hint("A model is installed.")
+    bench.until(lambda: notices._text_area.height() <= 2 * line and not notices._unfold.isVisible())
