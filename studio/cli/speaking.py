@@ -27,10 +27,8 @@ from studio.cli.pipe_writer import STANDARD_OUTPUT
 from studio.cli.progress import ProgressLine
 from studio.cli.signing import is_marked, open_signer
 from studio.errors import StudioError
-from studio.export.checks import sound_findings
 from studio.export.line_checks import LineCheck, LineRetries, UtteredLine
 from studio.export.provenance import licence_of_model
-from studio.model.generations import detect_generation
 from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
@@ -45,7 +43,6 @@ from studio.pipeline.request import (
 from studio.provenance.statement import MARKED, Statement
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
-from studio.text.styles import load_styles
 from studio.text.tags import KNOWN_TAGS
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -97,8 +94,8 @@ async def speak(
     signer = await asyncio.to_thread(open_signer, arguments) if is_file else None
     destination = replace(destination, is_marked=is_file and is_marked(arguments))
     warn_of_language(folder.name, {"text": text}, line)
-    for finding in sound_findings({1: unlearned_sounds(folder, text)}):
-        line.say(str(finding.message))
+    if sounds := unlearned_sounds(folder, text):
+        line.say(f"The model has not learned the sound {', '.join(sounds)}.")
     # What is only played begins at once. A file is spoken by the engine that stays, so that its seed gives it again.
     options = replace(
         engine_options(arguments, folder),
@@ -291,6 +288,9 @@ def unlearned_sounds(folder: Path, text: str) -> tuple[str, ...]:
     """Return the tags of sounds in ``text``, such as ``[laughter]``, that the model in ``folder`` has not learned."""
     if not (any(tag in text for tag in KNOWN_TAGS) and folder.is_dir()):  # else a server, whose sounds are unknown
         return ()
+    from studio.model.generations import detect_generation  # noqa: PLC0415 - texts without tags do not need it
+    from studio.text.styles import load_styles  # noqa: PLC0415
+
     try:
         return load_styles(detect_generation(folder)[0].name, folder).unlearned_sounds(text)
     except StudioError:  # reported when the model is loaded
