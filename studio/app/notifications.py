@@ -59,8 +59,7 @@ class NotificationBar(QFrame):
         self._mark = QLabel()
         self._words = QLabel(wordWrap=True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self._unfold = QPushButton()
-        self._unfold.clicked.connect(lambda: self._fold(not self._text_area.is_folded))
+        self._unfold: QPushButton | None = None  # created for the first long notice
         self._offer = QPushButton()
         self._others: list[QPushButton] = []
         self._copy = CopyReportButton()
@@ -68,7 +67,6 @@ class NotificationBar(QFrame):
         self._buttons = buttons = QHBoxLayout()
         buttons.addWidget(self._offer)
         buttons.addWidget(self._copy)
-        buttons.addWidget(self._unfold)
         buttons.addStretch()
         # Buttons are beside the text, or below it in a narrow window. Without the alignment, the layout would limit
         # the row to the height of the buttons.
@@ -182,13 +180,20 @@ class NotificationBar(QFrame):
 
     def _fold(self, is_folded: bool) -> None:
         self._text_area.fold(is_folded)
-        self._unfold.setText(self.tr("More…") if is_folded else self.tr("Less"))
         self._show_unfold()
         if not is_folded:
             self._timer.stop()  # it is being read
 
     def _show_unfold(self) -> None:
-        self._unfold.setVisible(self._text_area.is_long)
+        is_long = self._text_area.is_long
+        if self._unfold is None:
+            if not is_long:
+                return
+            self._unfold = QPushButton()
+            self._unfold.clicked.connect(lambda: self._fold(not self._text_area.is_folded))
+            self._buttons.insertWidget(self._buttons.count() - 1, self._unfold)
+        self._unfold.setText(self.tr("More…") if self._text_area.is_folded else self.tr("Less"))
+        self._unfold.setVisible(is_long)
 
     def withdraw(self, words: str) -> None:
         """Remove the notice with this text, shown or waiting, because it no longer applies."""

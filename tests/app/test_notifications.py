@@ -194,7 +194,7 @@ def test_a_long_notice_is_folded_to_two_lines(bench: Bench, window: MainWindow) 
     window.show()
     notices, line = window.notices, window.notices.fontMetrics().lineSpacing()
     notices.show_hint("\n".join(f"Columns kept but not used: {name}." for name in "ABCDE"))
-    bench.until(lambda: notices._text_area.height() == 2 * line and notices._unfold.isVisible())
+    bench.until(lambda: notices._text_area.height() == 2 * line and notices._unfold and notices._unfold.isVisible())
     bench.click(notices._unfold)
     bench.until(lambda: notices._text_area.height() >= 5 * line)
     assert notices._unfold.text() == "Less"
