@@ -1319,6 +1319,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>还没有测量过的音频。</translation>
     </message>
     <message numerus="yes">
+        <source>%n heading(s) are left out.</source>
+        <translation>
+            <numerusform>%n 个标题不参与比较。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Checking %n take(s).</source>
         <translation>
             <numerusform>正在检查 %n 条音频。</numerusform>
@@ -4024,7 +4030,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{file} contains speech tokens that the model does not have.</source>
-        <translation>{file} 含有该模型没有的语音标记。</translation>
+        <translation>{file} 含有该模型没有的语音 token。</translation>
     </message>
     <message>
         <source>{file} describes CosyVoice-300M-25Hz, an experiment with its own text vocabulary, which is not supported.</source>
@@ -5723,6 +5729,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未指定音色。{known}</translation>
     </message>
     <message>
+        <source>Not exported: sounds and stage directions are not spoken.</source>
+        <translation>不导出：音效和舞台提示不生成语音。</translation>
+    </message>
+    <message>
         <source>Other users can read the signing key {path}.</source>
         <translation>其他用户可以读取签名密钥 {path}。</translation>
     </message>
@@ -5925,6 +5935,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The model has no style with that name.</source>
         <translation>该模型没有此名称的风格。</translation>
+    </message>
+    <message>
+        <source>The model has not learned the sound {tags}.</source>
+        <translation>模型不支持声音标签 {tags}。</translation>
     </message>
     <message>
         <source>The model is not installed under that name, or the folder does not exist.</source>
@@ -7236,7 +7250,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The speech tokens of this take are not stored, because it was edited or joined, or is a recording.</source>
-        <translation>这条音频没有保存语音标记，因为它经过编辑或拼接，或者来自录音。</translation>
+        <translation>这条音频没有保存语音 token，因为它经过编辑或拼接，或者来自录音。</translation>
     </message>
     <message>
         <source>The take was spoken with {model}, which is not loaded.</source>
@@ -7285,6 +7299,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>%n line(s) missing.</source>
         <translation>
             <numerusform>缺少 %n 行。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sound(s) or direction(s) not exported.</source>
+        <translation>
+            <numerusform>%n 行音效或舞台提示未导出。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -9647,6 +9667,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>Close notice</source>
         <translation>关闭通知</translation>
     </message>
+    <message>
+        <source>More…</source>
+        <translation>展开…</translation>
+    </message>
+    <message>
+        <source>Less</source>
+        <translation>收起</translation>
+    </message>
     <message numerus="yes">
         <source>%n more</source>
         <translation>
@@ -10274,6 +10302,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <source>%n file(s) up to date.</source>
         <translation>
             <numerusform>%n 个文件已是最新。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sound(s) or direction(s) not exported.</source>
+        <translation>
+            <numerusform>%n 行音效或舞台提示未导出。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -12039,7 +12073,11 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Dialect</source>
-        <translation>方言与口音</translation>
+        <translation>方言</translation>
+    </message>
+    <message>
+        <source>Accent</source>
+        <translation>口音</translation>
     </message>
     <message>
         <source>For English texts</source>
@@ -12060,6 +12098,10 @@ Drop a recording here to create a voice.</source>
 </context>
 <context>
     <name>StyleNotices</name>
+    <message>
+        <source>{model} has not learned the sound {tags}. A line with nothing else may stay silent.</source>
+        <translation>{model} 不支持声音标签 {tags}。只有标签的行可能没有声音。</translation>
+    </message>
     <message numerus="yes">
         <source>%n line(s) spoken without style: {model} does not support it.</source>
         <translation>
