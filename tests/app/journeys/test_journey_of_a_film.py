@@ -8,10 +8,12 @@ import soundfile
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
+from studio.audio.waveform import Waveform
 from studio.provenance.mark import Marker
 
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 MAX_OVERRUN_SECONDS = 0.1
+TAKE_RATE, VIDEO_RATE = 24_000, 48_000  # a dub track is proposed for a script with times
 
 
 def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(traveller: Traveller) -> None:
@@ -31,9 +33,16 @@ def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(t
 
     (file,) = (traveller.folder / "Timbre").rglob("*.wav")
     exported, rate = soundfile.read(file, dtype="float32")
-    takes = list(np.load(traveller.folder / "takes.npz").values())
+    assert rate == VIDEO_RATE
+    takes = [
+        Marker(rate)(Waveform(take, TAKE_RATE).resampled(rate).samples)
+        for take in np.load(traveller.folder / "takes.npz").values()
+    ]
     starts = [round(start * rate) for start, _, _ in cues()]
     expected = np.zeros(max(len(exported), starts[-1] + len(takes[-1])), np.float32)
     for start, take in zip(starts, takes, strict=True):
-        expected[start : start + len(take)] += Marker(rate)(take)
-    np.testing.assert_allclose(exported, expected, atol=1.1 / 32_768)
+        expected[start : start + len(take)] += take
+    # Lines are resampled in pieces; a shift by one sample differs by much more.
+    np.testing.assert_allclose(exported, expected, atol=1e-3)
+    shifted = np.abs(exported[1:] - expected[:-1]).max()
+    assert shifted > 2e-2
