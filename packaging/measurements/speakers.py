@@ -1,6 +1,6 @@
 """Measure how well the speaker encoder of studio-mini tells people apart, for the limit of spoken consents.
 
-    python3 packaging/measure.py speakers FOLDER... [--clips 20]
+    python3 packaging/measure.py speakers FOLDER... [--clips 20] [--json FILE]
 
 Each FOLDER contains recordings of one person; folders whose names are equal before a hyphen belong to the same person.
 Short recordings are joined to 4 seconds. Each clip is compared, as a spoken consent, with each other clip, as the clip
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="recordings of one person")
     parser.add_argument("--clips", type=int, default=20, metavar="N", help="clips of each folder (default 20)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file for the similarities in JSON")
     chosen = parser.parse_args(arguments)
     meter = LikenessMeter(paths.resources() / "models" / "studio-mini" / ENCODER_FILE)
     embedded: dict[str, dict[str, list[Embedding]]] = {name: {} for name in _CHANGES}
@@ -39,9 +41,13 @@ def main(arguments: Sequence[str]) -> int:
         clips = list(itertools.islice(clips_in(folder), chosen.clips))
         for name in _CHANGES:
             embedded[name][folder.name] = [embed(meter, changes(clip)[name](clip)) for clip in clips]
+    result: dict[str, dict[str, list[float]]] = {}
     for name, consents in embedded.items():
         same, other = compare(consents, embedded["none"])
+        result[name] = {"same": same, "other": other}
         print(f"| {name} | {spread(same)} | {described(same)} | {spread(other)} | {described(other)} |")
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result) + "\n", "utf-8")
     return 0
 
 
