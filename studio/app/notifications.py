@@ -40,8 +40,8 @@ _MAX_FOLDED_LINES = 2
 class NotificationBar(QFrame):
     """Shows one notice at a time, folded to two lines.
 
-    Hints disappear after a while; errors, and hints with a button, stay until closed. While an error is shown, other notices wait. A hint is replaced at once by the next notice, and a hint with a
-    button returns after it.
+    Hints disappear after a while; errors, and hints with a button, stay until closed. While an error is shown, other
+    notices wait. A hint is replaced at once by the next notice, and a hint with a button returns after it.
     """
 
     focus_left = Signal()  # emitted if the bar is hidden while it has the keyboard focus

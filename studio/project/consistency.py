@@ -1,6 +1,7 @@
 """Consistency of the voices of a script: the measures of its takes, their targets, and the lines outside them.
 
-Headings are left out, because titles are read slower than sentences. All values come from the stored checks, so thousands of takes are compared at once.
+Headings are left out, because titles are read slower than sentences. All values come from the stored checks, so
+thousands of takes are compared at once.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def _voice(row: sqlite3.Row, clip_path: ClipPath) -> Voice:
 
 
 def _parse_spoken(content: str) -> SpokenConsent | None:
-    """Return the record in ``content``, or None if there is none that can be read."""
+    """Return the record in ``content``, or None if it is empty or cannot be read."""
     try:
         return SpokenConsent.parse(parse_json(content)) if content else None
     except ValueError:

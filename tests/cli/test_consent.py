@@ -71,7 +71,7 @@ def test_manifests_contain_a_hash_of_the_consent_or_its_words(timbre: Terminal, 
 def test_a_spoken_consent_is_compared_and_travels_with_the_voice(timbre: Terminal, clip: Path) -> None:
     checks = FakeChecks()
     timbre.change(open_checks=checks)
-    assert timbre("voices", "add", "Jane", clip, "--consent-clip", clip).status != 0  # nobody has consented
+    assert timbre("voices", "add", "Jane", clip, "--consent-clip", clip).status != 0  # without --consent
     assert timbre("voices", "add", "Jane", clip).status == 0
     ran = timbre("voices", "edit", "Jane", "--consent", "Jane Doe", "--consent-clip", clip)
     assert (ran.status, "similarity of the speaker who consents: 0.80" in ran.err) == (0, True)
