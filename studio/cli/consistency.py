@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from studio import paths
+from studio.catalog.language_check import unlearned_language
 from studio.cli.command_context import CommandContext
 from studio.cli.export_options import line_numbers
 from studio.cli.options import Commands, add_command, add_engine_options, add_model_option, engine_options, model_folder
@@ -176,11 +177,13 @@ class _Speaker:
     async def speak_again(self, drifting: MeasuredLine) -> int:
         """Speak a line until a take is within its targets, at most twice, and choose the best take.
 
-        Return the number of new takes. Raise ``StudioError``.
+        Return the number of new takes, which is 0 if the model has not learned the language of the line. Raise
+        ``StudioError``.
         """
         project, first = self._project, drifting.take
         line = project.line(first.line_id)
-        if line.is_locked or not project.is_current(first):
+        model = model_folder(self._arguments.model or first.parameters.model_name).name
+        if line.is_locked or not project.is_current(first) or unlearned_language(model, line.text):
             return 0
         takes = [await self._check(first, AUTO)]
         earlier = sum(take.retry_of == first.id for take in project.takes_of(line.id))

@@ -211,11 +211,11 @@ async def _export(
         *speaking.style_warnings(),
         *speaking.draft_warnings(taken),
         *_length_warnings(items, worker.odd_lengths),
-        *((each.kind.value, _finding_text(each)) for each in unheard),
         *(time_warnings(result) if settings.at_times else ()),
         *(retake_warnings(fitting_source.retaken) if fitting_source is not None else ()),
     ]
     messages.result(result, plan, warnings)
+    warnings += [(each.kind.value, _finding_text(each)) for each in unheard]  # printed before the export
     if arguments.json:
         print(_as_json(result, plan, warnings, not_speakable, line_checks, silent=script.silent), flush=True)
     _require_success(not_speakable | {each.item.index: each.error for each in result.failures}, len(script.lines))

@@ -39,10 +39,10 @@ class MeasuringChecks(FakeChecks):
         return replace(good_check(request), verdict=verdict, problems=problems, measures=measures)
 
 
-def make_project(path: Path, stored: TakeMeasures | None = None) -> None:
+def make_project(path: Path, stored: TakeMeasures | None = None, text: str = "line number {n}") -> None:
     """Make a project of ten lines with takes of which one is too high, with these measures or its own."""
     with Project.create(path.parent / "drafts-of-test") as project:
-        project.apply(InsertLines(0, tuple(Line(f"{n}", f"line number {n}", "Anna") for n in range(10))))
+        project.apply(InsertLines(0, tuple(Line(f"{n}", text.format(n=n), "Anna") for n in range(10))))
         for number, line in enumerate(project.lines):
             parameters = TakeParameters(
                 line.text, 1, project.fingerprint_of(line.id), "zero-shot", "Anna", "", "quiet", ""
@@ -139,6 +139,15 @@ def test_repair_speaks_at_most_twice_and_keeps_the_better_take(timbre: Terminal,
     assert ran.status == 1, ran.err
     assert "10 lines, 1 outside their targets, 2 new takes" in ran.out
     assert takes_of_odd_line(book, book.parent / "drafts-of-test") == (3, 1)
+
+
+def test_lines_in_a_language_that_the_model_lacks_are_not_repeated(timbre: Terminal, clip: Path, tmp_path: Path) -> None:
+    timbre.library.add(clip, "Anna")
+    make_project(tmp_path / "story.timbre", text="{n}番目の駅で、わたしたちは電車をおります。")
+    use(timbre, MeasuringChecks({0.001 * (ODD + 1): HIGH}))
+    ran = timbre("consistency", tmp_path / "story.timbre", "--repair", "--json", "--model", "studio-mini")
+    assert set(ran.json["lines"][ODD]["outside"]) == {"pitch"}
+    assert [each["new_takes"] for each in ran.json["lines"]] == [0] * 10
 
 
 def test_accepted_takes_are_left_as_they_are(timbre: Terminal, book: Path) -> None:

@@ -322,7 +322,6 @@ def lines_of_table(
     lines: list[Line] = []
     directions: dict[str, None] = {}
     placeholders: dict[str, None] = {}
-    silent: list[str] = []  # IDs or numbers of rows
     above: dict[Field, str] = {}
     for at, (number, row) in enumerate(zip(table.numbers, table.rows, strict=True)):
         cells = {field: row[at] for field, at in mapping.items()}
@@ -346,18 +345,12 @@ def lines_of_table(
             text, found = without_directions(cells[Field.TEXT])
             directions |= dict.fromkeys(found)
             line = _with_directions(line, text, found)
-            if not line.is_spoken:
-                silent.append(cells.get(Field.ID) or line.file_name or str(number))
         placeholders |= dict.fromkeys(_PLACEHOLDER.findall(line.text))
         lines.append(line)
     notices: list[Message] = []
     if directions:
         quoted = [f"“{words}”" for words in directions]
         notices.append(message("Stage directions are not spoken: {names}.", names=_first(quoted)))
-    if silent:
-        notices.append(
-            message("Rows without a file, because they have only stage directions: {names}.", names=_first(silent))
-        )
     if placeholders:
         notices.append(message("Placeholders are spoken as they are: {names}.", names=_first(list(placeholders))))
     unused = [title for at, title in enumerate(table.columns) if at not in mapping.values() and title != _SHEET]

@@ -253,12 +253,6 @@ def test_a_row_with_a_direction_alone_is_not_spoken() -> None:
         ("(He sighs.)", True),
         ("Hello.", True),
     ]
-
-
-def test_rows_without_words_are_named_because_they_get_no_file() -> None:
-    table = read_csv("ID,Text\nd1,(coughs)\nd2,Hello.\n,(sighs)\n", "a.csv")
-    notices = lines_of_table(table, choose_mapping(table), "a.csv").notices
-    assert str(notices[1]) == "Rows without a file, because they have only stage directions: d1, 4."
     assert len(lines_of_table(table, choose_mapping(table), "a.csv", speaks_directions=True).notices) == 0
 
 
