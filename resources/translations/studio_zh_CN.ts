@@ -3765,10 +3765,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{name} 的工作表“{sheet}”第 {number} 行：{reason}</translation>
     </message>
     <message>
-        <source>Rows without a file, because they have only stage directions: {names}.</source>
-        <translation>以下各行只有舞台提示，不生成音频文件：{names}。</translation>
-    </message>
-    <message>
         <source>The library c2pa-python, which verifies it, is not installed. The extra “provenance” contains it. {how}</source>
         <translation>有清单，但验证它的库 c2pa-python 未安装。可选组件“provenance”包含这个库。{how}</translation>
     </message>
@@ -5717,6 +5713,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>在本机处理器上，大模型的速度快于实时。</translation>
     </message>
     <message>
+        <source>Mix speakers of one model, such as those of CosyVoice-300M-SFT.</source>
+        <translation>请混合同一个模型自带的音色，例如 CosyVoice-300M-SFT 的音色。</translation>
+    </message>
+    <message>
         <source>Name its address in the network.</source>
         <translation>请指定它在网络中的地址。</translation>
     </message>
@@ -6295,6 +6295,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} is not in a model folder.</source>
         <translation>{file} 不在模型文件夹中。</translation>
+    </message>
+    <message>
+        <source>{first} and {second} cannot be mixed, because a recording is the voice of one speaker.</source>
+        <translation>{first}和{second}无法混合，因为用录音克隆的音色只属于一个说话人。</translation>
     </message>
     <message>
         <source>{folder} is not writable</source>
@@ -13134,6 +13138,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Duplicate</source>
         <translation>创建副本</translation>
+    </message>
+    <message>
+        <source>Mix both voices</source>
+        <translation>混合两个音色</translation>
     </message>
     <message>
         <source>Export voice…</source>

@@ -69,18 +69,35 @@ def list_speakers(folder: Path) -> list[Voice]:
     return list(_read(path, status.st_mtime_ns, status.st_size))
 
 
-def mixed_speaker(name: str, speakers: Sequence[Voice]) -> Voice:
-    """Return a voice halfway between ``speakers`` of one generation, which have no clip. Raise ``CannotWrite``, ``DiskFull``."""
-    from safetensors.numpy import load_file  # noqa: PLC0415
+def are_mixable(voices: Sequence[Voice]) -> bool:
+    """Whether ``voices`` are at least two that ``mixed_speaker`` can mix: speakers of one generation without a recording."""
+    generations = {voice.generation for voice in voices}
+    has_recording = any(voice.clip_seconds for voice in voices)
+    return len(voices) > 1 and len(generations) == 1 and None not in generations and not has_recording
 
-    embeddings = [load_file(speaker.clip)["embedding"] for speaker in speakers]
-    # Both networks use the direction of an embedding only.
-    directions = np.stack([each / np.linalg.norm(each) for each in embeddings])
-    mixed = np.asarray(directions.mean(axis=0), np.float32)
+
+def mixed_speaker(name: str, speakers: Sequence[Voice]) -> Voice:
+    """Return a voice halfway between mixable ``speakers``. Raise ``CannotWrite`` and ``DiskFull``."""
+    mixed = _directions(speakers).mean(axis=0)
     generation = speakers[0].generation
     assert generation is not None
+    languages = {speaker.language for speaker in speakers}
+    language = languages.pop() if len(languages) == 1 else None
     clip = _written(mixed, generation)
-    return replace(speakers[0], name=name, bundled_name=name, clip=clip, sha256=clip.stem)
+    return replace(speakers[0], name=name, bundled_name=name, clip=clip, sha256=clip.stem, language=language)
+
+
+def similarities(voice: Voice, speakers: Sequence[Voice]) -> list[float]:
+    """Return the cosine similarity of the embedding of ``voice`` to those of ``speakers``. None has a recording."""
+    return [float(each) for each in _directions(speakers) @ _directions([voice])[0]]
+
+
+def _directions(voices: Sequence[Voice]) -> Embedding:
+    """Return the embeddings of ``voices`` (voices, 192) with length 1: both networks use only their direction."""
+    from safetensors.numpy import load_file  # noqa: PLC0415
+
+    embeddings = np.stack([load_file(voice.clip)["embedding"] for voice in voices])
+    return np.asarray(embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True), np.float32)
 
 
 @lru_cache(maxsize=64)

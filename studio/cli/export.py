@@ -177,11 +177,10 @@ async def _export(
         sentences = await asyncio.to_thread(sentences_of_texts, texts, folder)
         _print_forecast(found, plan, sentences, is_json=arguments.json)
         return
-    messages = _Messages()
+    messages, control = _Messages(), RequestControl()
     warn_of_language(
         folder.name, {f"line {each.index}": each.text for each in items if each.key in requests}, messages.line
     )
-    control = RequestControl()
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         with _line_checker(arguments, command_context, script, folder) as checker:
             worker = WorkerSource(
@@ -215,8 +214,8 @@ async def _export(
         *(retake_warnings(fitting_source.retaken) if fitting_source is not None else ()),
     ]
     messages.result(result, plan, warnings)
-    warnings += [(each.kind.value, _finding_text(each)) for each in unheard]  # printed before the export
     if arguments.json:
+        warnings += [(each.kind.value, _finding_text(each)) for each in unheard]  # printed before the export
         print(_as_json(result, plan, warnings, not_speakable, line_checks, silent=script.silent), flush=True)
     _require_success(not_speakable | {each.item.index: each.error for each in result.failures}, len(script.lines))
 

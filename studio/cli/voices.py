@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.audio.files import read_audio
+from studio.catalog.built_in_speakers import are_mixable, mixed_speaker, similarities
 from studio.cli import clip_repair
 from studio.cli.command_context import CommandContext
 from studio.cli.numbers import iso_date
@@ -46,6 +47,7 @@ examples:
   timbre voices repair Anna                  add a voice of the cleaned clip, if its speech is better
   timbre voices edit Anna --transcript "The corrected words of the recording."
   timbre voices rename Anna Annabel
+  timbre voices mix Mia 中文女 英文女         add a voice halfway between two speakers of a model
   timbre voices remove Anna
   timbre voices export Anna anna.voice       write one file, for another computer
   timbre voices import anna.voice
@@ -80,6 +82,10 @@ def add_parser(commands: Commands) -> None:
     check.add_argument("--json", action="store_true", help="print one JSON object")
     shorten = actions.add("shorten", _shorten, "add a voice of the best 4 seconds, for slow processors", "NAME")
     add_model_option(shorten)
+    mix = actions.add("mix", _mix, "add a voice halfway between two speakers of a model", "NAME")
+    mix.add_argument(
+        "speakers", nargs=2, metavar="SPEAKER", help="a voice without a recording; see `timbre voices list`"
+    )
     clip_repair.add_actions(actions)
     export = actions.add("export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
@@ -191,6 +197,23 @@ def _shorten(arguments: argparse.Namespace, command_context: CommandContext) -> 
         print(printable(added.transcript))
     elif voice.transcript:
         print_message("The transcript was not recognised. Add it with `timbre voices edit`.")
+    return 0
+
+
+def _mix(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    library = command_context.open_library()
+    speakers = [library.get(name) for name in arguments.speakers]
+    if not are_mixable(speakers):
+        raise UnusableSetting(
+            "{first} and {second} cannot be mixed, because a recording is the voice of one speaker.",
+            remedy="Mix speakers of one model, such as those of CosyVoice-300M-SFT.",
+            first=speakers[0].name,
+            second=speakers[1].name,
+        )
+    mixed = library.add_copy(mixed_speaker(arguments.name, speakers), arguments.name)
+    print_message(f"added {mixed.name}")
+    for speaker, similarity in zip(speakers, similarities(mixed, speakers), strict=True):
+        print_message(f"similarity to {speaker.name}: {similarity:.2f} (1 means identical)")
     return 0
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakSet
 
-from studio.catalog.built_in_speakers import mixed_speaker, open_voice_library
+from studio.catalog.built_in_speakers import are_mixable, mixed_speaker, open_voice_library
 from studio.catalog.known import known_models
 from studio.catalog.language_check import language_error, unlearned_language
 from studio.errors import (
@@ -354,7 +354,7 @@ class SpeechService:
     def _mixture(self, name: str) -> Voice:
         """Return the mixture of the voices in ``name``, which have the form “A+B”. Raise ``BadRequest``."""
         voices = [self.library.get(part.strip()) for part in name.split("+")]
-        if any(voice.clip_seconds or voice.generation != self._generation for voice in voices):
+        if not are_mixable(voices) or voices[0].generation != self._generation:
             raise BadRequest(
                 "The voices in “{name}” cannot be mixed, because a recording is the voice of one speaker.",
                 remedy="Send the name of one voice, or mix speakers that the model contains.",

@@ -131,10 +131,14 @@ class VoiceLibrary:
 
     def duplicate(self, name: str, new_name: str | None = None) -> Voice:
         """Copy a voice, for example to try another transcript. Raises the same errors as ``add``."""
+        voice = self.get(name)
+        return self.add_copy(voice, new_name or self.unique_name(voice.name))
+
+    def add_copy(self, voice: Voice, new_name: str) -> Voice:
+        """Add a copy of ``voice``, which need not be in the library. Raises the same errors as ``add``."""
         from studio.voices.clip_intake import UsableClip  # noqa: PLC0415 - not needed to list voices
 
-        voice = self.get(name)
-        new_name = self._free_name(new_name or self.unique_name(voice.name))
+        new_name = self._free_name(new_name)
         verdict = UsableClip(voice.clip_seconds, quality=voice.quality)
         return self._keep(self._clips.copy(voice.clip), verdict, replace(details_of(voice), name=new_name))
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import noise_models
+import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
 from studio import paths
 from studio.catalog import built_in_speakers
-from studio.catalog.built_in_speakers import installed_speakers, list_speakers
+from studio.catalog.built_in_speakers import are_mixable, installed_speakers, list_speakers, mixed_speaker, similarities
 from studio.errors import CannotWrite, VoiceExists
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice import Voice
@@ -130,3 +133,21 @@ def test_a_speaker_is_exported_and_imported_as_a_voice_of_its_generation(models:
     assert (voice.name, voice.generation, voice.clip_seconds) == ("中文女", "cosyvoice1", 0.0)
     copy = library(tmp_path).duplicate("中文女", "Copy")
     assert (copy.generation, copy.models) == ("cosyvoice1", ())
+
+
+def test_a_mixture_of_speakers_is_an_own_voice_equally_like_both(models: Path, tmp_path: Path) -> None:
+    install(models, "CosyVoice-300M-SFT", {"中文女": 1.0, "英文男": 2.0})
+    voices = library(tmp_path)
+    low, high = voices.get("中文女"), voices.get("英文男")
+    assert are_mixable([low, high])
+    assert not are_mixable([low])
+    assert not are_mixable([low, replace(high, clip_seconds=4.0)]), "a recording is of one speaker"
+    assert not are_mixable([low, replace(high, generation="cosyvoice2")])
+    halves = np.eye(2, 192, dtype=np.float32) * 5.0
+    for voice, embedding in ((low, halves[0]), (high, halves[1])):
+        save_file(load_file(voice.clip) | {"embedding": embedding}, voice.clip, {"generation": "cosyvoice"})
+    mixed = voices.add_copy(mixed_speaker("Mia", [low, high]), "Mia")
+    assert (mixed.language, mixed.generation, mixed.is_built_in) == (None, low.generation, False)
+    assert similarities(mixed, [low, high]) == pytest.approx([0.7071, 0.7071], abs=1e-4)
+    with pytest.raises(VoiceExists):
+        voices.add_copy(mixed, "mia")

@@ -141,7 +141,9 @@ def test_repair_speaks_at_most_twice_and_keeps_the_better_take(timbre: Terminal,
     assert takes_of_odd_line(book, book.parent / "drafts-of-test") == (3, 1)
 
 
-def test_lines_in_a_language_that_the_model_lacks_are_not_repeated(timbre: Terminal, clip: Path, tmp_path: Path) -> None:
+def test_lines_in_a_language_that_the_model_lacks_are_not_repeated(
+    timbre: Terminal, clip: Path, tmp_path: Path
+) -> None:
     timbre.library.add(clip, "Anna")
     make_project(tmp_path / "story.timbre", text="{n}番目の駅で、わたしたちは電車をおります。")
     use(timbre, MeasuringChecks({0.001 * (ODD + 1): HIGH}))

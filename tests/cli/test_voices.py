@@ -146,3 +146,11 @@ def test_a_truncated_file_of_stored_voices_is_refused(timbre: Terminal, tmp_path
     ran = timbre("voices", "import", path)
     assert ran.status == 7
     assert "(bad-voice-file)" in ran.err
+
+
+def test_recordings_are_not_mixed(timbre: Terminal, clip: Path) -> None:
+    for name in ("Anna", "Max"):
+        timbre.library.add(clip, name)
+    ran = timbre("voices", "mix", "Mia", "Anna", "Max")
+    assert ran.status == 2
+    assert "Anna and Max cannot be mixed, because a recording is the voice of one speaker." in ran.err

@@ -18,6 +18,7 @@ from PySide6.QtGui import QUndoStack
 
 from studio.app.background import run_in_background
 from studio.app.undo import UndoCommand
+from studio.catalog.built_in_speakers import mixed_speaker
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice, VoiceDetails, VoiceLibrary, details_of
 
@@ -98,6 +99,16 @@ class VoiceEdits(QObject):
             self,
             partial(self.library.duplicate, voice.name),
             done=lambda copy: self.keep([copy]),
+            failed=self.failed.emit,
+        )
+
+    def mix(self, speakers: list[Voice]) -> None:
+        """Add a voice halfway between ``speakers``, which are mixable."""
+        name = self.library.unique_name("+".join(voice.name for voice in speakers))
+        run_in_background(
+            self,
+            lambda: self.library.add_copy(mixed_speaker(name, speakers), name),
+            done=lambda mixed: self.keep([mixed]),
             failed=self.failed.emit,
         )
 

@@ -33,6 +33,7 @@ from studio.app.voices.voice_items import read_clip
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter
 from studio.app.widgets.dialogs import choose_target
 from studio.audio.waveform import Waveform
+from studio.catalog.built_in_speakers import are_mixable
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
 
@@ -105,6 +106,7 @@ class VoiceList(QListView):
             self.actions_by_name[name].setEnabled(one is not None)
         for name in ("listen", "reopen"):  # stored features have no recording
             self.actions_by_name[name].setEnabled(one is not None and one.generation is None)
+        self.actions_by_name["mix"].setEnabled(len(voices) == 2 and are_mixable(voices))
         self.actions_by_name["rename"].setEnabled(one is not None)
         self.actions_by_name["edit"].setEnabled(one is not None and not one.is_built_in)
         self.actions_by_name["problem"].setEnabled(self._problem() is not None)
@@ -151,6 +153,7 @@ class VoiceList(QListView):
             ("reopen", self.tr("New voice from this recording…"), "", [], self._reopen_recording),
             ("problem", self.tr("Show preparation error"), "warning", [], self._show_problem),
             ("duplicate", self.tr("Duplicate"), "duplicate", [], self._duplicate),
+            ("mix", self.tr("Mix both voices"), "", [], self._mix),
             ("export", self.tr("Export voice…"), "export", [], self._export),
             ("delete", self.tr("Delete"), "remove", [QKeySequence(QKeySequence.StandardKey.Delete)], self._delete),
         )
@@ -277,6 +280,9 @@ class VoiceList(QListView):
     def _duplicate(self) -> None:
         if (voice := self.current_voice) is not None:
             self._edits.duplicate(voice)
+
+    def _mix(self) -> None:
+        self._edits.mix(self._selected())
 
     def _delete(self) -> None:
         self._edits.remove([voice for voice in self._selected() if not voice.is_built_in])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
+import noise_models
 import pytest
+import torch
 from PySide6.QtGui import QUndoCommand, QUndoStack
 from pytestqt.qtbot import QtBot
 
 from studio.app.voices.voice_edits import VoiceEdits
+from studio.catalog.built_in_speakers import list_speakers
 from studio.errors import StudioError, VoiceExists
 from studio.voices.library import Consent, Voice, VoiceDetails, VoiceLibrary, details_of
 
@@ -153,6 +157,21 @@ def test_a_duplicate_can_be_undone(
     stack.undo()
     wait_until_idle(edits, qtbot)
     assert names(library) == ["Anna"]
+
+
+def test_a_mixture_of_two_speakers_can_be_undone(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, tmp_path: Path, qtbot: QtBot
+) -> None:
+    speakers = {name: {"embedding": torch.randn(1, 192)} for name in ("中文女", "英文男")}
+    shutil.copy(noise_models.V1 / "cosyvoice.yaml", tmp_path)
+    torch.save(speakers, tmp_path / "spk2info.pt")
+    edits.mix(list_speakers(tmp_path))
+    wait_until_idle(edits, qtbot)
+    qtbot.waitUntil(lambda: stack.count() == 1)
+    assert names(library) == ["中文女+英文男"]
+    stack.undo()
+    wait_until_idle(edits, qtbot)
+    assert names(library) == []
 
 
 def test_changes_run_in_the_background_in_order(
