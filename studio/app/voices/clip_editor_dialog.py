@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
@@ -36,6 +37,9 @@ from studio.voices.clip_check import MAX_SECONDS
 from studio.voices.clip_report import Aspect, ClipReport
 from studio.voices.library import VoiceDetails
 from studio.voices.voice import Grade
+
+if TYPE_CHECKING:
+    from studio.app.voices.spoken_consent_field import ConsentServices
 
 # The selection is assessed once it has not changed for this time, and not while a handle is being dragged.
 _ASSESS_DELAY_MILLISECONDS = 120
@@ -136,6 +140,10 @@ class ClipEditorDialog(QDialog):
     def details(self) -> VoiceDetails:
         return self._form.details
 
+    def add_spoken_consent(self, services: ConsentServices) -> None:
+        """Let the user record the consent of the speaker."""
+        self._form.add_spoken_consent(services)
+
     def done(self, result: int) -> None:
         self._player.stop()
         self._form.comparison.stop()
@@ -189,7 +197,7 @@ class ClipEditorDialog(QDialog):
         self._player.ended.connect(self._on_play_ended)
         self._player.failed.connect(self.show_problem)
         # Dialog buttons.
-        self._form.name_changed.connect(self._update_state)
+        self._form.completeness_changed.connect(self._update_state)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
 
@@ -230,11 +238,13 @@ class ClipEditorDialog(QDialog):
         self._refusal = assessment.clip_report.refusal
         clip = None if self._refusal is not None else assessment.clip
         self._form.comparison.show_clip(clip, self._transcribe)
+        if clip is not None:
+            self._form.compare_consent_again()
         self._update_state()
 
     def _update_state(self) -> None:
         self._problem.show_error(self._refusal)
-        self._create.setEnabled(self._refusal is None and bool(self._form.name.text().strip()))
+        self._create.setEnabled(self._refusal is None and self._form.is_complete)
 
     def _on_play_ended(self) -> None:
         self._waveform.set_cursor(None)

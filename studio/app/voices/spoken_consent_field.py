@@ -25,30 +25,33 @@ from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.provenance.spoken_consents import MIN_SIMILARITY, compare_spoken_consent, consent_sentence
 from studio.take_checks.service import TakeCheckService
-from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.library import VoiceLibrary
 from studio.voices.voice import SpokenConsent, SpokenWords
 
 
 @dataclass(frozen=True, slots=True)
 class ConsentServices:
-    """What the field needs to record a consent of ``voice`` and to compare and keep it."""
+    """What the field needs to record a consent, and to compare and keep it.
 
-    voice: Voice
+    ``voice_clip`` returns the clip of the voice, or None for a voice without a recording.
+    """
+
+    voice_clip: Callable[[], Path | Waveform | None]
     library: VoiceLibrary
     open_checks: Callable[[], TakeCheckService]
     open_input: OpenInput
     make_player: Callable[[QObject], AudioPlayer]
     file_filter: str  # of audio files, for the file dialog
 
-    def keep(self, clip: Path | Waveform, sentence: str) -> SpokenConsent:
+    def keep(self, clip: Path | Waveform, sentence: str, voice_clip: Path | Waveform | None) -> SpokenConsent:
         """Compare a recording with the voice and copy it into the library. Raises the errors of the comparison."""
         with (
             tempfile.TemporaryDirectory(prefix="timbre-consent-") as folder,
             contextlib.closing(self.open_checks()) as checks,
         ):
-            path = _write(clip, Path(folder) / "consent.flac") if isinstance(clip, Waveform) else clip
-            voice_clip = self.voice.clip if self.voice.generation is None else None
-            spoken = compare_spoken_consent(path, voice_clip, sentence, checks)
+            path = _as_file(clip, Path(folder) / "consent.flac")
+            voice_path = None if voice_clip is None else _as_file(voice_clip, Path(folder) / "voice.flac")
+            spoken = compare_spoken_consent(path, voice_path, sentence, checks)
             self.library.keep_consent_clip(path)
             return spoken
 
@@ -65,6 +68,7 @@ class SpokenConsentField(QWidget):
         self._name = name
         self.spoken: SpokenConsent | None = None
         self.is_comparing = False
+        self._compared: tuple[Path | Waveform, str] | None = None  # the new recording and its sentence
         self._sentence = text_label("", is_selectable=True)
         self._result = text_label("", "quiet")
         self._problem = ErrorLine(self)
@@ -77,7 +81,7 @@ class SpokenConsentField(QWidget):
         in_column(self._sentence, buttons, self._result, self._problem, parent=self, margins=0)
         self._record.clicked.connect(self._on_record)
         self._choose.clicked.connect(self._on_choose)
-        self._remove.clicked.connect(lambda: self.show_spoken(None))
+        self._remove.clicked.connect(self._on_remove)
         self.show_spoken(None)
 
     def show_spoken(self, spoken: SpokenConsent | None) -> None:
@@ -86,6 +90,11 @@ class SpokenConsentField(QWidget):
         self._remove.setVisible(spoken is not None)
         self.show_name()
         self._show_result("" if spoken is None else self._describe(spoken))
+
+    def compare_again(self) -> None:
+        """Compare a recording that was made here with the clip of the voice, which has changed."""
+        if self._compared is not None:
+            self._compare(*self._compared)
 
     def show_name(self) -> None:
         """Show the sentence of the record, or the one with the name that is typed now."""
@@ -114,19 +123,24 @@ class SpokenConsentField(QWidget):
         then = partial(self._compare, sentence=self._wanted_sentence())
         choose_file(self, self.tr("Spoken consent"), then, filters=[self._services.file_filter])
 
+    def _on_remove(self) -> None:
+        self._compared = None
+        self.show_spoken(None)
+
     def _compare(self, clip: Path | Waveform, sentence: str) -> None:
+        self._compared = clip, sentence
         self._problem.clear()
         self._show_result(self.tr("Comparing with the voice…"))
         self._set_comparing(True)
-        run_in_background(
-            self, partial(self._services.keep, clip, sentence), done=self._on_compared, failed=self._on_failed
-        )
+        keep = partial(self._services.keep, clip, sentence, self._services.voice_clip())
+        run_in_background(self, keep, done=self._on_compared, failed=self._on_failed)
 
     def _on_compared(self, spoken: SpokenConsent) -> None:
         self.show_spoken(spoken)
         self._set_comparing(False)
 
     def _on_failed(self, error: StudioError) -> None:
+        self._compared = None
         self.show_spoken(self.spoken)
         self._set_comparing(False)
         self._problem.show_error(error)
@@ -158,7 +172,10 @@ class SpokenConsentField(QWidget):
         return join_sentences(sentences)
 
 
-def _write(recording: Waveform, path: Path) -> Path:
+def _as_file(recording: Path | Waveform, path: Path) -> Path:
+    """Return the file of a recording, which is written to ``path`` unless it is one."""
+    if isinstance(recording, Path):
+        return recording
     import soundfile  # noqa: PLC0415 - after the first paint
 
     soundfile.write(path, recording.samples, recording.sample_rate)

@@ -41,7 +41,6 @@ _DATE_FORMAT = "yyyy-MM-dd"
 
 class DetailsForm(QWidget):
     completeness_changed = Signal()
-    name_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +72,6 @@ class DetailsForm(QWidget):
         rows.addRow(self.tr("N&otes"), self._notes)
         rows.addRow(self._consent)
         rows.addRow(self._make_consent())
-        self.name.textChanged.connect(self.name_changed)
         self.name.textChanged.connect(self.completeness_changed)
         self.transcript.textChanged.connect(self._on_transcript_changed)
         self._language.activated.connect(self._on_language_chosen)
@@ -126,6 +124,11 @@ class DetailsForm(QWidget):
         self._consent_by.textChanged.connect(self._spoken.show_name)
         self._spoken.compared.connect(self.completeness_changed)
         self._consent_rows.addRow(self.tr("Spoken"), self._spoken)
+
+    def compare_consent_again(self) -> None:
+        """Compare a consent that was recorded here with the clip, which has changed."""
+        if self._spoken is not None:
+            self._spoken.compare_again()
 
     def _make_transcript(self) -> QPlainTextEdit:
         field = _TranscriptField(

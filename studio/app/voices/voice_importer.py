@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from studio.app.voices.new_voices import ClipSuggestion, CreatedVoices
     from studio.app.voices.spoken_consent_field import ConsentServices
     from studio.app.voices.transcript_comparison import Transcribe
+    from studio.audio.waveform import Waveform
     from studio.take_checks.service import TakeCheckService
     from studio.worker.process import Worker
 
@@ -93,15 +94,15 @@ class VoiceImporter(QObject):
         """Return a player for clips."""
         return self._services.make_player(parent)
 
-    def consent_services(self, voice: Voice) -> ConsentServices | None:
-        """Return what records a spoken consent of ``voice``, or None if speakers cannot be compared."""
+    def consent_services(self, voice_clip: Callable[[], Path | Waveform | None]) -> ConsentServices | None:
+        """Return what records the consent of the speaker of ``voice_clip``, or None if speakers cannot be compared."""
         if self._services.open_checks is None:
             return None
         from studio.app.voices.spoken_consent_field import ConsentServices  # noqa: PLC0415 - after the first paint
 
         patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
         return ConsentServices(
-            voice,
+            voice_clip,
             self._edits.library,
             self._services.open_checks,
             self._services.open_input,
@@ -202,6 +203,9 @@ class VoiceImporter(QObject):
         self.status_message.emit("")
         player = self.make_player(self._window)
         dialog = ClipEditorDialog(suggestion, player, self._window, transcribe=self.transcribe)
+        consents = self.consent_services(lambda: suggestion.clip(dialog.window_of_clip))
+        if consents is not None:
+            dialog.add_spoken_consent(consents)
         dialog.accepted.connect(lambda: self._add(dialog, then))
         dialog.rejected.connect(dialog.deleteLater)
         dialog.open()

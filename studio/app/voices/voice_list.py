@@ -259,7 +259,7 @@ class VoiceList(QListView):
         from studio.app.voices.voice_details import EditDialog  # noqa: PLC0415 - after the first paint
 
         importer = self._importer()
-        consents = importer.consent_services(voice)
+        consents = importer.consent_services(lambda: voice.clip if voice.generation is None else None)
         dialog = EditDialog(voice, self, transcribe=importer.transcribe, consents=consents)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._on_edited(dialog))

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from studio.app.playback.audio_player import AudioPlayer
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import SessionState
@@ -179,3 +180,28 @@ def test_a_file_that_is_not_audio_is_reported(panel: VoicesPanel, tmp_path: Path
     assert "notes.wav" in field._problem.words
     assert (field.spoken, field._result.isHidden()) == (None, True)
     dialog.reject()
+
+
+def test_a_new_voice_gets_a_consent_that_is_compared_with_the_selected_part(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, checks: FakeChecks, qtbot: QtBot
+) -> None:
+    importer = panel._list._importer()
+    importer.import_paths([clip])
+    qtbot.waitUntil(lambda: bool(importer._window.findChildren(ClipEditorDialog)), timeout=PATIENCE)
+    (editor,) = importer._window.findChildren(ClipEditorDialog)
+    qtbot.waitUntil(editor._create.isEnabled, timeout=PATIENCE)
+    (field,) = editor.findChildren(SpokenConsentField)
+    editor._form._consent.setChecked(True)
+    editor._form._consent_by.setText("Anna")
+    choose(field, clip, qtbot)
+    num_compared = len(checks.requests)
+    assert num_compared
+    editor._waveform.select(0.0, 2.0, shortest_seconds=0.5, longest_seconds=10.0)
+    editor._waveform.selection_changed.emit(0.0, 2.0)
+    qtbot.waitUntil(lambda: len(checks.requests) > num_compared, timeout=PATIENCE)
+    qtbot.waitUntil(editor._create.isEnabled, timeout=PATIENCE)
+    editor._form.name.setText("Anna 2")
+    editor.accept()
+    qtbot.waitUntil(lambda: "Anna 2" in [voice.name for voice in library.voices()], timeout=PATIENCE)
+    assert library.get("Anna 2").consent.spoken == field.spoken
+    assert library.consent_clip(library.get("Anna 2")) is not None
