@@ -132,19 +132,21 @@ class ScriptImporter(QObject):
         kinds = (UpdateKind.NEW, UpdateKind.CHANGED, UpdateKind.MOVED)
         shown = [each.after.id for each in update.lines if each.kind in kinds]
         self.script_updated.emit(shown, count_words(update))
-        self._show_results(imported, update.uncast)
+        self._show_notices(imported)
+        if update.uncast:
+            self.cast_wanted.emit(update.uncast)
 
-    def _show_results(self, imported: ImportedScript, uncast: frozenset[str]) -> None:
+    def _show_notices(self, imported: ImportedScript) -> None:
+        """Show the notices of a script that was read without an import page, which shows them."""
         if imported.notices:
             self.noticed.emit("\n".join(map(message_text, imported.notices)))
-        if uncast:
-            self.cast_wanted.emit(uncast)
 
     async def insert_text(self, text: str) -> None:
         """Insert a pasted text as the import of a file with this text does."""
         options = ImportOptions(SplitMode(self._session.settings[TEXT_SPLITTING]))
-        file = ScriptFile("", ScriptKind.TEXT, text)
-        await self.insert(await run_in_thread(file.script, options), name=None)
+        imported = await run_in_thread(ScriptFile("", ScriptKind.TEXT, text).script, options)
+        await self.insert(imported, name=None)
+        self._show_notices(imported)
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
         """Insert the lines as one undo step, and give known characters their voices.
@@ -161,7 +163,8 @@ class ScriptImporter(QObject):
         if name is not None:
             changes.append(RenameProject(name))
         self.script_read.emit(list(lines), changes)
-        self._show_results(imported, uncast_characters(lines, voices))
+        if uncast := uncast_characters(lines, voices):
+            self.cast_wanted.emit(uncast)
 
     async def _read_file(self, path: Path, encoding: str | None) -> ScriptFile | None:
         """Read a file in the background, and show a dialog with a cancel button if it takes long."""
