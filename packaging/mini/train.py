@@ -1,6 +1,7 @@
 """Train one stage of the bundled voice: ``train.py STAGE [--corpus --work --minutes --seed --device ...]``.
 
     pip install -r packaging/mini/requirements.txt
+    sudo apt-get install libjemalloc2                            # on Linux, for trainings up to 5 times as fast
     python3 packaging/mini/train.py teacher --to TEACHER         # Kokoro-82M, with npm and apt-get
     python3 packaging/mini/train.py all --teacher TEACHER        # everything from scratch
 
