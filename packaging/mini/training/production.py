@@ -82,6 +82,7 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
     corpus, work = ("--corpus", str(options.corpus)), ("--work", str(options.work))
     teacher, to = ("--teacher", str(options.teacher)), ("--to", str(options.to))
     takes = str(options.corpus.parent / TAKES_FOLDER)
+    takes_hours = f"{min(2.0, options.hours / 5):g}"
     measured = str(options.work / "measured.json")
     whole = _count_shards(options.hours)
     early, some = min(_EARLY_SHARDS, whole), min(_SOME_SHARDS, whole)
@@ -101,24 +102,28 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
         *readers,
         Step("tokens", ("tokens", *corpus, *work), after=tuple(reader.name for reader in readers)),
         Step("f0", ("f0",), 0.03, early),
-        Step("letter_sounds", ("letter_sounds", "--corpus", str(options.teacher)), 0.05),
-        Step("speaker_encoder", ("speaker_encoder",), 0.03, some),
-        Step("vocoder", ("vocoder",), 0.22, some, ("f0",)),
-        Step("tokenizer", ("tokenizer",), 0.07, some, ("tokens",)),
+        Step("letter_sounds", ("letter_sounds", "--corpus", str(options.teacher)), 0.04),
+        Step("speaker_encoder", ("speaker_encoder",), 0.02, some),
+        Step("vocoder", ("vocoder",), 0.26, some, ("f0",)),
+        Step("tokenizer", ("tokenizer",), 0.05, some, ("tokens",)),
         Step("judge_encoder", ("speaker_encoder", "--name", "judge_encoder", *odd), 0.02, some),
-        Step("judge_recognizer", ("sound_recognizer", "--name", "judge_recognizer", *odd), 0.05, some),
-        Step("speech_lm", ("speech_lm",), 0.23, whole, ("tokens", "words", "letter_sounds")),
-        Step("flow", ("flow",), 0.18, whole, ("tokens", "speaker_encoder")),
+        Step("judge_recognizer", ("sound_recognizer", "--name", "judge_recognizer", *odd), 0.04, some),
+        Step("speech_lm", ("speech_lm",), 0.22, whole, ("tokens", "words", "letter_sounds")),
+        Step("flow", ("flow",), 0.2, whole, ("tokens", "speaker_encoder")),
         Step("flow_mels", ("flow_mels", *corpus, *work), after=("flow",)),
         Step(
             TUNED_VOCODER,
             ("vocoder", "--name", TUNED_VOCODER, *_settings(_TUNING)),
-            0.05,
+            0.08,
             after=("flow_mels", "vocoder"),
         ),
         Step("model", ("ship", *work, *to), after=(TUNED_VOCODER, "tokenizer", "speech_lm")),
-        Step("takes", ("takes", *corpus, *work, "--to", takes, "--model", str(options.to)), after=("model",)),
-        Step("recognizer", ("sound_recognizer", "--name", "recognizer", *_settings(_RECOGNIZER)), 0.05, 0, ("takes",)),
+        Step(
+            "takes",
+            ("takes", "--hours", takes_hours, *corpus, *work, "--to", takes, "--model", str(options.to)),
+            after=("model",),
+        ),
+        Step("recognizer", ("sound_recognizer", "--name", "recognizer", *_settings(_RECOGNIZER)), 0.04, 0, ("takes",)),
         Step("ship", ("ship", *work, *to), after=("recognizer",)),
         Step("comparisons", ("comparisons", *to), after=("ship",)),
         Step(
