@@ -150,10 +150,10 @@ class DetailsForm(QWidget):
         return box
 
     def _make_consent(self) -> QWidget:
-        """Create the consent fields, which are enabled by the check box."""
+        """Create the consent fields, which the check box shows."""
         group = QWidget(self)
-        group.setEnabled(False)
-        self._consent.toggled.connect(group.setEnabled)
+        group.hide()
+        self._consent.toggled.connect(group.setVisible)
         self._consent_by = QLineEdit(group)
         self._consent_by.setAccessibleName(self.tr("Consent given by"))
         self._consent_scope = QLineEdit(group, placeholderText=self.tr("For example: one audiobook"))
