@@ -106,7 +106,6 @@ class VoiceList(QListView):
             self.actions_by_name[name].setEnabled(one is not None)
         for name in ("listen", "reopen"):  # stored features have no recording
             self.actions_by_name[name].setEnabled(one is not None and one.generation is None)
-        self.actions_by_name["mix"].setEnabled(len(voices) == 2 and are_mixable(voices))
         self.actions_by_name["rename"].setEnabled(one is not None)
         self.actions_by_name["edit"].setEnabled(one is not None and not one.is_built_in)
         self.actions_by_name["problem"].setEnabled(self._problem() is not None)
@@ -122,8 +121,11 @@ class VoiceList(QListView):
                 menu.addSeparator()
             menu.addAction(action)
             if name == "reopen":
-                # Made with the menu, because it has no shortcut.
+                # These are made with the menu, because they have no shortcut.
                 menu.addAction(self.tr("Repair recording…"), self._repair).setEnabled(action.isEnabled())
+            elif name == "duplicate":
+                mix = menu.addAction(self.tr("Mix both voices"), self._mix)
+                mix.setEnabled(len(self._selected()) == 2 and are_mixable(self._selected()))
         menu.addSeparator()
         deleted = menu.addMenu(icon("undo"), self.tr("Restore deleted voice"))
         deleted.setEnabled(bool(trashed))
@@ -153,7 +155,6 @@ class VoiceList(QListView):
             ("reopen", self.tr("New voice from this recording…"), "", [], self._reopen_recording),
             ("problem", self.tr("Show preparation error"), "warning", [], self._show_problem),
             ("duplicate", self.tr("Duplicate"), "duplicate", [], self._duplicate),
-            ("mix", self.tr("Mix both voices"), "", [], self._mix),
             ("export", self.tr("Export voice…"), "export", [], self._export),
             ("delete", self.tr("Delete"), "remove", [QKeySequence(QKeySequence.StandardKey.Delete)], self._delete),
         )
