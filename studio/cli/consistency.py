@@ -182,8 +182,9 @@ class _Speaker:
         """
         project, first = self._project, drifting.take
         line = project.line(first.line_id)
-        model = model_folder(self._arguments.model or first.parameters.model_name).name
-        if line.is_locked or not project.is_current(first) or unlearned_language(model, line.text):
+        if line.is_locked or not project.is_current(first):
+            return 0
+        if unlearned_language(model_folder(self._arguments.model or first.parameters.model_name).name, line.text):
             return 0
         takes = [await self._check(first, AUTO)]
         earlier = sum(take.retry_of == first.id for take in project.takes_of(line.id))

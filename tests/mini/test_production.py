@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from training import production
 from training.production import ProductionOptions, command, produce, steps
 
 
@@ -106,3 +107,15 @@ def test_a_corpus_that_is_too_small_is_a_sentence(
         path.unlink()
     assert produce(options, Runs().start, lambda _: None) == 1
     assert "more speech" in capsys.readouterr().err
+
+
+def test_steps_allocate_with_jemalloc_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("ctypes.util.find_library", {"jemalloc": "libjemalloc.so.2"}.get)
+    assert production._environment()["LD_PRELOAD"] == "libjemalloc.so.2"
+    monkeypatch.setenv("LD_PRELOAD", "own.so")
+    assert production._environment()["LD_PRELOAD"] == "own.so", "the user's own choice"
+    monkeypatch.delenv("LD_PRELOAD")
+    monkeypatch.setattr("ctypes.util.find_library", lambda _: None)
+    assert "LD_PRELOAD" not in production._environment()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import noise_models
 import pytest
+import torch
 from microphone import Microphone
 from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QAction, QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
@@ -27,6 +29,7 @@ from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.voice_details import EditDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
+from studio.catalog.built_in_speakers import list_speakers
 from studio.errors import OutOfMemory, StudioError
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import Grade
@@ -351,6 +354,32 @@ def test_only_the_name_of_a_bundled_voice_can_be_changed(
     assert enabled == {"choose", "listen", "rename", "reopen", "duplicate", "export"}
     panel._list.actions_by_name["duplicate"].trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Harbour", "Harbour 2"])
+
+
+def test_two_speakers_of_a_model_are_mixed_from_the_menu(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    shutil.copy(noise_models.V1 / "cosyvoice.yaml", tmp_path)
+    torch.save({name: {"embedding": torch.randn(1, 192)} for name in ("Bob", "Mei")}, tmp_path / "spk2info.pt")
+    for speaker in list_speakers(tmp_path):
+        library.add_copy(speaker, speaker.name)
+    refresh(panel, qtbot)
+
+    def open_menu() -> tuple[QMenu, QAction]:
+        panel._list.open_menu(QPoint(5, 5), [])
+        (menu,) = (each for each in panel._list.findChildren(QMenu) if each.isVisible())
+        (mix,) = (each for each in menu.actions() if each.text() == "Mix both voices")
+        return menu, mix
+
+    panel.select("Bob")
+    menu, mix = open_menu()
+    assert not mix.isEnabled()
+    menu.close()
+    panel._list.selectAll()
+    menu, mix = open_menu()
+    mix.trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: "Bob+Mei" in names(panel))
 
 
 def test_a_voice_file_is_exported_and_imported(
