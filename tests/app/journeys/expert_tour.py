@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from studio.app.engines.engines_page import EnginesPage
 from studio.app.help_dialogs import DiagnosticsDialog, ShortcutsDialog
 from studio.app.inspector.compare_dialog import CompareDialog
+from studio.app.script.line_model import Column
 from studio.engines.stage import Stage
 from studio.project.lines import Line
 from studio.project.takes import Take
@@ -49,7 +50,7 @@ async def journey(user: User) -> dict[str, Any]:
 
 async def _instruct(user: User) -> None:
     view = user.window.script.view
-    await user.click(view.viewport(), lambda: view.visualRect(view.model().index(0, 0)))
+    await user.click(view.viewport(), lambda: view.visualRect(view.model().index(0, Column.TEXT)))
     await user.type("He said nothing for a while. Then he laughed.")
     await user.choose(await user.control(QComboBox, "Style"), "Custom instruction…")
     await user.focused(await user.control(QPlainTextEdit, "Style instruction"))

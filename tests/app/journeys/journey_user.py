@@ -286,7 +286,10 @@ class User:
         def is_reachable() -> bool:
             if not target.isVisible() or not target.isEnabled():
                 return False
-            point = target.mapToGlobal((area or target.rect)().center())
+            place = (area or target.rect)()
+            if place.isEmpty():  # in a hidden column or row
+                return False
+            point = target.mapToGlobal(place.center())
             seen.append(point)
             at_rest = len(seen) > 1 and seen[-2] == point
             under = QApplication.widgetAt(point)
