@@ -220,6 +220,14 @@
         <translation>下一条音频</translation>
     </message>
     <message>
+        <source>Use recording as take…</source>
+        <translation>使用录音…</translation>
+    </message>
+    <message>
+        <source>Use a recording of this line as a take, in which words can be replaced</source>
+        <translation>将真人录音用作这一行的音频，之后可以替换其中的词</translation>
+    </message>
+    <message>
         <source>Cut silence…</source>
         <translation>缩短停顿…</translation>
     </message>
@@ -6161,6 +6169,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请不带清单写入文件（--unsigned），或改用其他证书。</translation>
     </message>
     <message>
+        <source>Write the words of the recording first.</source>
+        <translation>请先写下录音中的文字。</translation>
+    </message>
+    <message>
         <source>`timbre engines why` explains failures, `timbre engines rebuild` tries again.</source>
         <translation>`timbre engines why` 可查看失败原因，`timbre engines rebuild` 可重试。</translation>
     </message>
@@ -8332,6 +8344,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>另有 {count} 行</translation>
     </message>
     <message>
+        <source>recording of a person with replaced words</source>
+        <translation>真人录音，部分词语经过替换</translation>
+    </message>
+    <message>
+        <source>recording of a person</source>
+        <translation>真人录音</translation>
+    </message>
+    <message>
         <source>Mark</source>
         <translation>水印</translation>
     </message>
@@ -10095,6 +10115,33 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Clear list</source>
         <translation>清空列表</translation>
+    </message>
+</context>
+<context>
+    <name>RecordedTakes</name>
+    <message>
+        <source>Audio files ({patterns})</source>
+        <translation>音频文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>All files ({patterns})</source>
+        <translation>所有文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>Use a recording of this line as a take</source>
+        <translation>选择这一行的录音</translation>
+    </message>
+    <message>
+        <source>Reading {file}…</source>
+        <translation>正在读取 {file}…</translation>
+    </message>
+    <message>
+        <source>Use recording as take</source>
+        <translation>使用录音</translation>
+    </message>
+    <message>
+        <source>The recording is take {number} of the line.</source>
+        <translation>录音已成为这一行的第 {number} 条音频。</translation>
     </message>
 </context>
 <context>

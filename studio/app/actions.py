@@ -184,6 +184,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
     ActionSpec("play.edit_take", _T("Actions", "Edit take…"), ("Ctrl+Shift+E",), "",
                _T("Actions", "Trim the take, or speak a part of it again")),
+    ActionSpec("takes.recording", _T("Actions", "Use recording as take…"), (), "",
+               _T("Actions", "Use a recording of this line as a take, in which words can be replaced")),
     ActionSpec("play.cut_silence", _T("Actions", "Cut silence…"), (), "",
                _T("Actions", "Shorten long pauses in the takes of the selected lines")),
     ActionSpec("play.accept", _T("Actions", "Approve take"), ("F9",), "",

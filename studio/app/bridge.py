@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ConversionRequest,
         EngineDescription,
         EngineOptions,
+        SynthesisReport,
         SynthesisRequest,
         VoiceReference,
         VoiceSummary,
@@ -175,6 +176,10 @@ class WorkerBridge(QObject):
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Convert a recording to another voice, with the model that ``load`` has loaded."""
         return self._open_client().convert(request, hooks=hooks)
+
+    async def read_recording(self, request: SynthesisRequest, source: Path) -> SynthesisReport:
+        """Read the speech tokens of a recording of the text of ``request``. The report contains them as evidence."""
+        return await self._open_client().read_recording(request, source)
 
     async def prepare_voice(
         self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None

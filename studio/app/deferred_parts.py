@@ -28,6 +28,7 @@ from studio.app.models.models_page import ModelsController
 from studio.app.quality.drafts_controller import DraftsController
 from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.live_strip import LiveFigures
+from studio.app.synthesis.recorded_take import RecordedTakes
 from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.voices.clip_repair_controller import ClipRepairController
@@ -57,6 +58,7 @@ class DeferredParts(QObject):
         self.engines = EnginesController(session.bridge, window)
         self.trial_pauser = TrialPauser(session, window)
         self.recordings = VoiceConversionController(session, script, window)
+        self.recorded_takes = RecordedTakes(session, script, window)
         self.take_dialogs = TakeDialogs(session, actions, window.takes, window)
         self.length_notices = LengthNotices(session, notices, window)
         self.style_notices = StyleNotices(session, notices, window)
@@ -142,6 +144,7 @@ class DeferredParts(QObject):
         self.characters.set_voices(window.voices.voices)
         self.casting.message.connect(window.tasks.show_message)
         for name, slot in {
+            "takes.recording": self.recorded_takes.choose_file,
             "play.accept": self.review.accept,
             "play.best": self.review.choose_best,
             "speak.again": self.review.speak_again,
@@ -153,7 +156,7 @@ class DeferredParts(QObject):
             "speak.quality": self.drafts.open_quality,
         }.items():
             actions[name].triggered.connect(slot)
-        for messages in (self.review.message, self.drafts.message):
+        for messages in (self.review.message, self.drafts.message, self.recorded_takes.message):
             messages.connect(window.tasks.show_message)
         self.review.failed.connect(notices.show_error)
         window.documents.cast_wanted.connect(self.casting.offer)

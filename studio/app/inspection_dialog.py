@@ -20,6 +20,7 @@ from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.provenance.inspection import Inspection, ManifestState, inspect_file, own_certificates
 from studio.provenance.mark import FoundMark, MarkState
+from studio.provenance.statement import REPLACED_WORDS
 
 _SIZE = (640, 480)
 _SOUND_FILES = "(*.wav *.flac *.mp3 *.ogg *.opus *.m4b *.m4a)"
@@ -122,10 +123,16 @@ class InspectionDialog(QDialog):
                 self.tr("voice {name}").format(name=line.get("voice")),
                 self.tr("seed {seed}").format(seed=line.get("seed")),
             ]
+            facts += [self._recording(line["recording"])] if "recording" in line else []
             facts += [self.tr("consent: {consent}").format(consent=line["consent"])] if "consent" in line else []
             yield self.tr("Line"), join_phrases(facts)
         if len(known) > _MAX_LINES:
             yield "", self.tr("and {count} more").format(count=len(known) - _MAX_LINES)
+
+    def _recording(self, state: object) -> str:
+        if state == REPLACED_WORDS:
+            return self.tr("recording of a person with replaced words")
+        return self.tr("recording of a person")
 
 
 def _inspect(files: Iterable[Path]) -> list[Inspection]:

@@ -344,6 +344,7 @@ class MainWindow(QMainWindow):
         for name in ("play.edit_take", "play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
         self.actions_by_id["play.cut_silence"].setEnabled(bool(self.script.selected_take_ids))
+        self.actions_by_id["takes.recording"].setEnabled(line is not None and bool(line.text.strip()))
         self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed_takes))
         self.actions_by_id["play.keep"].setChecked(self.takes.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)

@@ -58,6 +58,7 @@ from studio.take_checks.records import VoiceTarget
 from studio.text.language import language_of_script
 from studio.text.styles import Styles, load_styles, names_of_styles
 from studio.voices.library import VoiceLibrary
+from studio.voices.permission import consent_missing
 from studio.voices.voice import name_key
 
 PROJECT_SUFFIX = ".timbre"
@@ -387,6 +388,8 @@ class Speaking:
         is_of_model = take.parameters.model_name == self._folder.name and has_reading(evidence)
         if not (take.is_complete and is_of_model and has_only_other_words(project, take)):
             return None
+        if take.is_recording and not self._library.get(take.parameters.voice_name).consent:
+            raise consent_missing(take.parameters.voice_name)
         text = request_text(line, self._script.dictionary, self._generation_of_dictionary)
         try:
             return plan_repair(take, project.recording_of(take.id), evidence, new_text=text)

@@ -172,7 +172,8 @@ def _speech(speech: Mapping[str, Any]) -> list[str]:
     for line in lines[:_MAX_LINES]:
         verdict = f", check {line['verdict']}" if "verdict" in line else ""
         consent = f", consent: {line['consent']}" if "consent" in line else ""
-        sentences.append(f"line: voice {line.get('voice')}, seed {line.get('seed')}{verdict}{consent}")
+        recording = f", recording of a person: {line['recording']}" if "recording" in line else ""
+        sentences.append(f"line: voice {line.get('voice')}, seed {line.get('seed')}{recording}{verdict}{consent}")
     if len(lines) > _MAX_LINES:
         sentences.append(f"and {len(lines) - _MAX_LINES} more lines")
     return sentences

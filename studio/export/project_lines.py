@@ -14,11 +14,11 @@ from studio.export.book import lines_with_chapters
 from studio.export.line_checks import LineCheck
 from studio.export.speech_source import ExportItem, ScriptChapter, SpeechSource
 from studio.export.target_folder import Origin
-from studio.pipeline.request import SynthesisRequest, VoiceReference
+from studio.pipeline.request import Mode, SynthesisRequest, VoiceReference
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
-from studio.provenance.statement import SpokenLine, hash_tokens, spoken_line
+from studio.provenance.statement import UNCHANGED, SpokenLine, hash_tokens, spoken_line
 from studio.take_checks.records import TakeCheck, WordTime
 
 
@@ -118,9 +118,11 @@ def _spoken(take: Take) -> SpokenLine:
         language=parameters.language,
         sampling=parameters.sampling,
         quality=parameters.quality,
+        is_divided=not take.is_recording,
     )
     line = spoken_line(request, seed=take.seed)
-    return replace(line, voice_sha256=parameters.voice_sha256)
+    recording = UNCHANGED if parameters.mode == Mode.RECORDING.value else line.recording
+    return replace(line, voice_sha256=parameters.voice_sha256, recording=recording)
 
 
 def _word_times(text: str, take: Take, edits: AudioEdits) -> tuple[WordTime, ...]:

@@ -30,6 +30,8 @@ class Mode(Enum):
     INSTRUCT = "instruct"
     SPEAKER = "built-in speaker"  # a voice without a clip
     CONVERSION = "voice conversion"
+    RECORDING = "recording"  # of a person
+    REPLACED_WORDS = "recording with replaced words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class SynthesisRequest:
     num_skipped: int = 0
     # Sentences that were spoken before, in order. The language model speaks only what is replaced in these tokens.
     known_tokens: tuple[KnownTokens, ...] = ()
+    # False: the text is spoken as one sentence, because the tokens of a recording are not divided into sentences.
+    is_divided: bool = True
 
     @property
     def mode(self) -> Mode:

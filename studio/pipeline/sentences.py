@@ -77,14 +77,7 @@ class SentenceOpener:
             return SentenceTask(open_feed=None, pause_seconds=item.seconds)
         if isinstance(item, ArrivingSentence):
             return SentenceTask(partial(self._arriving_feed, index, item), is_arriving=True)
-        tokenizer = self._stages.text_tokenizer
-        tag = self._language_tags.before(item.spoken) if self.mode is Mode.CROSS_LINGUAL else ""
-        tokens = replace(
-            self._prompt_tokens(),
-            text_tokens=item.text_tokens,
-            prompt_text_tokens=(*self._prompt_text, *tokenizer.encode(tag, allow_special=True)),
-            min_tokens=fewest_tokens(item, self._request.forced_tokens, tokenizer.respellings),
-        )
+        tokens = self._tokens_of(item)
         known = self._take_known(item.spoken.strip())
         if known is None:
             open_feed: Callable[[], SentenceFeed] = partial(self._checked_feed, index, item, tokens)
@@ -102,6 +95,17 @@ class SentenceOpener:
         if found is not None:
             self._known.remove(found)
         return found
+
+    def _tokens_of(self, item: Sentence) -> SpeechTokenRequest:
+        """Return the request for the next sentence. Call once for each, because a typed language tag applies on."""
+        tokenizer = self._stages.text_tokenizer
+        tag = self._language_tags.before(item.spoken) if self.mode is Mode.CROSS_LINGUAL else ""
+        return replace(
+            self._prompt_tokens(),
+            text_tokens=item.text_tokens,
+            prompt_text_tokens=(*self._prompt_text, *tokenizer.encode(tag, allow_special=True)),
+            min_tokens=fewest_tokens(item, self._request.forced_tokens, tokenizer.respellings),
+        )
 
     @property
     def odd_lengths(self) -> tuple[LengthFinding, ...]:
@@ -155,11 +159,18 @@ class SentenceOpener:
         self._arriving.append(feed)
         return feed
 
-    def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: Sequence[int]) -> FixedTokens:
-        """Return the tokens of a sentence that was spoken before, to which no limit applies."""
+    def known_generation(self, item: Sentence, known: Sequence[int]) -> Generation:
+        """Describe the next sentence as spoken with the tokens ``known``, to which no limit applies."""
+        return self._known_generation(item, self._tokens_of(item), known)
+
+    def _known_generation(self, item: Sentence, tokens: SpeechTokenRequest, known: Sequence[int]) -> Generation:
         sampler = RepetitionAwareSampler(self._stages.speech_lm.sampling, self._request.seed)
-        generated = list(known)
-        return FixedTokens(generated, Generation(item.spoken, tokens, sampler, None, generated, UNLIMITED))
+        return Generation(item.spoken, tokens, sampler, None, list(known), UNLIMITED)
+
+    def _known_feed(self, item: Sentence, tokens: SpeechTokenRequest, known: Sequence[int]) -> FixedTokens:
+        """Return the tokens of a sentence that was spoken before."""
+        generation = self._known_generation(item, tokens, known)
+        return FixedTokens(generation.tokens, generation)
 
     def _repaired_feed(
         self, index: int, item: Sentence, tokens: SpeechTokenRequest, known: KnownTokens
@@ -182,7 +193,9 @@ class SentenceOpener:
         spoken = repair.speak(
             lambda attempt: RepetitionAwareSampler(sampling, sentence_seed(self._request.seed, index, attempt))
         )
-        return self._known_feed(item, tokens, list(filter_silent_tokens(spoken, stages.generation.silent_tokens)))
+        if self._request.is_divided:
+            spoken = list(filter_silent_tokens(spoken, stages.generation.silent_tokens))
+        return self._known_feed(item, tokens, spoken)
 
     def _checked_feed(self, index: int, item: Sentence, tokens: SpeechTokenRequest) -> CheckedFeed:
         limits = self._limits_of(item) if self._limits_of is not None else None

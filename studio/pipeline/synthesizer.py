@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import torch
 
@@ -26,7 +27,7 @@ from studio.model.torch_device import cuda_stream, synchronize, used_memory_byte
 from studio.pipeline.comparison import MeasuredSpeech
 from studio.pipeline.decodings import Decoding, Decodings
 from studio.pipeline.enrolment import build_prompt, source_tokens
-from studio.pipeline.evidence import EvidenceReader
+from studio.pipeline.evidence import EvidenceReader, UtteredSentence
 from studio.pipeline.pacing import ChunkSchedule, CostModel
 from studio.pipeline.prompt_cache import PromptCache, VoiceState, prompt_key
 from studio.pipeline.request import (
@@ -56,8 +57,8 @@ from studio.pipeline.token_source import (
 from studio.pipeline.utterance import DecoderStages
 from studio.pipeline.warm_up import warm_ups
 from studio.text.arriving import ArrivingText
-from studio.text.segmentation import ArrivingSentence, Pause, Sentence, prepare_text
-from studio.voices.clip_check import require_sound
+from studio.text.segmentation import ArrivingSentence, Pause, Sentence, prepare_text, prepare_undivided
+from studio.voices.clip_check import MAX_SECONDS, require_sound
 
 # The bundled voices with which the qualities of the flow are measured. One voice is up to a fifth from their mean.
 _MEASURED_CLIPS = ("Ada.wav", "Miles.wav", "Linda.wav")
@@ -198,21 +199,18 @@ class Synthesizer:
         started = time.perf_counter()
         known = tuple(each for each in request.known_tokens if self._are_speech_tokens(each.speech_tokens))
         request = replace(request, is_streaming=self._is_streamed(request), known_tokens=known)
-        form, tokenizer = self.stages.generation.text, self.stages.text_tokenizer
-        normalize, language = not request.text_is_normalized, request.language
         items: Sequence[Sentence | Pause | ArrivingSentence]
-        if text is not None:
-            sentence = ArrivingSentence(text, form=form, tokenizer=tokenizer, normalize=normalize, language=language)
-            items = [sentence]
+        if text is None:
+            items = self._items(request)
         else:
-            items = prepare_text(
-                request.text,
-                form=form,
-                tokenizer=tokenizer,
-                normalize=normalize,
-                language=language,
-                is_continued=request.first_index > 0,
+            sentence = ArrivingSentence(
+                text,
+                form=self.stages.generation.text,
+                tokenizer=self.stages.text_tokenizer,
+                normalize=not request.text_is_normalized,
+                language=request.language,
             )
+            items = [sentence]
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)
@@ -241,8 +239,64 @@ class Synthesizer:
                 {"text": text_seconds, "voice": voice_seconds},
                 decoding.quality,
             )
-            evidence = self._evidence(speech, speech_lm, request.speed) if request.forced_tokens is None else ()
+            spoken = speech.spoken_sentences
+            evidence = self._evidence(request, spoken, speech_lm) if request.forced_tokens is None else ()
         return replace(report, odd_lengths=sentences.odd_lengths, evidence=evidence, num_items=speech.num_items)
+
+    def read_recording(self, request: SynthesisRequest, source: Path, *, control: RequestControl) -> SynthesisReport:
+        """Return the speech tokens of a recording and their alignment with the text of ``request``, as evidence.
+
+        Raise ``Cancelled``, ``ClipTooLong`` and other ``StudioError``.
+        """
+        started = time.perf_counter()
+        recording = read_audio(source, longest_seconds=MAX_SECONDS)
+        require_sound(recording)
+        request = replace(request, is_divided=False)
+        sentence = self._undivided(request)
+        with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
+            voice = self._voice(request, self._prompt(request.voice), self._prompt_cache, control, is_one_of_many=True)
+            tokens = source_tokens(recording, self.stages.frontend().speech_tokenizer)
+            control.raise_if_cancelled()
+            opener = SentenceOpener(
+                self.stages, request, voice, self._make_source, control, makes_noise=self.description.makes_noise
+            )
+            seconds = len(tokens) / self.stages.generation.token_rate
+            read = UtteredSentence(opener.known_generation(sentence, tokens), 0.0, seconds)
+            evidence = self._evidence(request, [read], self.stages.speech_lm)
+        passed = time.perf_counter() - started
+        return SynthesisReport(
+            first_audio_seconds=passed,
+            audio_seconds=seconds,
+            total_seconds=passed,
+            sample_rate=self.stages.vocoder.sample_rate,
+            mode=Mode.RECORDING,
+            num_speech_tokens=len(tokens),
+            stages={},
+            engine=dict(self.description.stages),
+            spoken_text=(sentence.spoken.strip(),),
+            evidence=evidence,
+        )
+
+    def _items(self, request: SynthesisRequest) -> Sequence[Sentence | Pause]:
+        if not request.is_divided:
+            return [self._undivided(request)]
+        return prepare_text(
+            request.text,
+            form=self.stages.generation.text,
+            tokenizer=self.stages.text_tokenizer,
+            normalize=not request.text_is_normalized,
+            language=request.language,
+            is_continued=request.first_index > 0,
+        )
+
+    def _undivided(self, request: SynthesisRequest) -> Sentence:
+        return prepare_undivided(
+            request.text,
+            form=self.stages.generation.text,
+            tokenizer=self.stages.text_tokenizer,
+            normalize=not request.text_is_normalized,
+            language=request.language,
+        )
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""
@@ -278,15 +332,20 @@ class Synthesizer:
         """Return whether chunks of a sentence are returned before all of it is decoded."""
         return request.is_streaming and (self.stages.flow.streams_exactly or self._streams_approximately)
 
-    def _evidence(self, speech: SpeechStream, speech_lm: SpeechLM, speed: float) -> tuple[SentenceEvidence, ...]:
-        """Return the evidence about all sentences. The language model is the one that generated them."""
+    def _evidence(
+        self, request: SynthesisRequest, sentences: list[UtteredSentence], speech_lm: SpeechLM
+    ) -> tuple[SentenceEvidence, ...]:
+        """Return the evidence about ``sentences``. The language model is the one that generated them.
+
+        The flow receives the silent tokens of recordings.
+        """
         return EvidenceReader(
             alignment=None if self.description.makes_noise else self.stages.alignment,
             speech_lm=speech_lm,
             tokenizer=self.stages.text_tokenizer,
-            silent_tokens=self.stages.generation.silent_tokens,
-            token_seconds=1.0 / self.stages.generation.token_rate / speed,
-            sentences=speech.spoken_sentences,
+            silent_tokens=self.stages.generation.silent_tokens if request.is_divided else (),
+            token_seconds=1.0 / self.stages.generation.token_rate / request.speed,
+            sentences=sentences,
         ).read()
 
     def _decoding(self, quality: Quality, control: RequestControl, *, may_measure: bool = True) -> Decoding:

@@ -172,5 +172,6 @@ def _chosen(script: Script) -> Iterator[tuple[int, Line, Take]]:
         if line.chosen_take is None or not line.is_spoken or line.heading:
             continue
         take = next((each for each in script.takes_of(line.id) if each.id == line.chosen_take), None)
-        if take is not None and take.is_complete and take.parameters.mode != Mode.CONVERSION.value:
+        is_of_person = take is not None and (take.is_recording or take.parameters.mode == Mode.CONVERSION.value)
+        if take is not None and take.is_complete and not is_of_person:
             yield number, line, take

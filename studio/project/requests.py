@@ -111,12 +111,21 @@ def final_request(
     )
 
 
+def recording_request(
+    line: Line, dictionary: PronunciationDictionary, *, voice: VoiceReference, generation: str, language: str = ""
+) -> SynthesisRequest:
+    """Return the request for the speech tokens of a recording of ``line``. The parameters are as in the above."""
+    request = synthesis_request(line, dictionary, voice=voice, generation=generation, seed=0, language=language)
+    return replace(request, speed=1.0, is_divided=False)
+
+
 def repair_request(
     take: Take, known_tokens: tuple[KnownTokens, ...], *, text: str, seed: int, voice: VoiceReference
 ) -> SynthesisRequest:
     """Return the request to speak only what is replaced in ``known_tokens`` of ``take``, in its quality."""
     kept = final_request(take, (), voice=voice)
-    return replace(kept, text=text, seed=seed, quality=take.parameters.quality, known_tokens=known_tokens)
+    quality, is_divided = take.parameters.quality, not take.is_recording
+    return replace(kept, text=text, seed=seed, quality=quality, known_tokens=known_tokens, is_divided=is_divided)
 
 
 def require_reading(take: Take, evidence: Sequence[SentenceEvidence], engine: EngineDescription) -> None:

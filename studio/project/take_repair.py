@@ -20,6 +20,7 @@ from studio.errors import UnusableSetting
 from studio.model.options import SamplingOptions
 from studio.pipeline.request import (
     KnownTokens,
+    Mode,
     SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,
@@ -165,7 +166,8 @@ class WordRepairPlan:
             raise _other_reading()
         repaired = join_new_words(self.recording, spoken, rate, self.evidence, report.evidence)
         seconds = len(repaired.samples) / rate
-        return repaired, replace(report, evidence=repaired.evidence, audio_seconds=seconds)
+        mode = Mode.REPLACED_WORDS if self.take.is_recording else report.mode
+        return repaired, replace(report, evidence=repaired.evidence, audio_seconds=seconds, mode=mode)
 
 
 def plan_repair(

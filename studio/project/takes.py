@@ -106,6 +106,11 @@ class Take:
         return self.parameters.quality is not Quality.EXACT
 
     @property
+    def is_recording(self) -> bool:
+        """Whether a person spoke the take, except for words that were replaced."""
+        return self.parameters.mode in (Mode.RECORDING.value, Mode.REPLACED_WORDS.value)
+
+    @property
     def can_be_final(self) -> bool:
         """Whether the take is a draft that can be spoken exactly. The recording of a conversion is not stored."""
         return self.is_draft and self.is_complete and self.parameters.mode != Mode.CONVERSION.value

@@ -72,7 +72,7 @@ def _line(values: Mapping[str, Any]) -> SpokenLine:
 
 def repeated_request(line: SpokenLine, text: str, voice: VoiceReference) -> SynthesisRequest | None:
     """Return the request that speaks ``line`` again, or None if its settings cannot be repeated."""
-    if not set(line.settings) <= _REPEATED:
+    if line.recording or not set(line.settings) <= _REPEATED:
         return None
     try:
         request = decode_fields(SynthesisRequest, dict(line.settings), text=text, voice=voice, seed=line.seed)

@@ -32,9 +32,12 @@ _ACTIONS_LABEL = "c2pa.actions.v2"
 MARKED = "marked"  # the edit that adds the imperceptible mark
 _ACTIONS = {MARKED: "c2pa.watermarked.unbound"}  # the others are plain edits
 SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
+UNCHANGED, REPLACED_WORDS = "unchanged", "words replaced"  # values of ``SpokenLine.recording``
+# For files with recordings of people.
+PARTLY_SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/compositeWithTrainedAlgorithmicMedia"
 _FULL_SCALE = 32_767
 # The other fields of a request are the settings of a line. Tokens of an earlier take contain the text.
-_NO_SETTINGS = ("text", "voice", "seed", "known_tokens")
+_NO_SETTINGS = ("text", "voice", "seed", "known_tokens", "is_divided")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class SpokenLine:
         audio_sha256: The hash of the take in 16 bits (``AudioHash``), after these edits.
         tokens_sha256: The hash of its speech tokens.
         consent: What is recorded of the consent to the voice, or a hash of it.
+        recording: ``UNCHANGED`` or ``REPLACED_WORDS`` if the line is a recording of a person.
     """
 
     text_sha256: str
@@ -63,6 +67,7 @@ class SpokenLine:
     audio_sha256: str = ""
     tokens_sha256: str = ""
     consent: str = ""
+    recording: str = ""
 
     def edited(self, edits: AudioEdits) -> SpokenLine:
         """Return the line after ``edits`` of its take."""
@@ -103,7 +108,8 @@ class Statement:
         """Return the manifest of a file in the form that ``c2pa.Builder`` takes."""
         program = {"name": "Timbre Studio", "version": studio.__version__}
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        first: dict[str, Any] = {"when": made, "softwareAgent": program, "digitalSourceType": SYNTHETIC}
+        kind = PARTLY_SYNTHETIC if any(line.recording for line in self.lines) else SYNTHETIC
+        first: dict[str, Any] = {"when": made, "softwareAgent": program, "digitalSourceType": kind}
         if self.source is None:
             actions = [{"action": "c2pa.created", **first}]
         else:
@@ -148,6 +154,7 @@ def spoken_line(request: SynthesisRequest, *, seed: int | None = None) -> Spoken
         hash_file(request.voice.clip),
         hash_text(transcript) if transcript else "",
         settings,
+        recording="" if request.is_divided else REPLACED_WORDS,
     )
 
 

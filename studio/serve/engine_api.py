@@ -82,6 +82,7 @@ class EngineSpeechBody(BaseModel):
     trims_leading_silence: bool = False
     quality: Quality = Quality.EXACT
     first_index: int = Field(0, ge=0, le=_MAX_SENTENCES)
+    is_divided: bool = True
     known_tokens: list[KnownTokensBody] = Field([], max_length=_MAX_SENTENCES)
     # If the text is a sentence that is still being written, an id of the client for it; ``text`` is empty then.
     text_id: str | None = Field(None, min_length=16, max_length=64)

@@ -96,6 +96,27 @@ def prepare_text(
     return items
 
 
+def prepare_undivided(
+    text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True, language: str = ""
+) -> Sentence:
+    """Return ``text`` as one sentence, without its pauses and line breaks. The rest is as in ``prepare_text``."""
+
+    def prepare(text: str) -> list[Sentence]:
+        items = prepare_text(text, form=form, tokenizer=tokenizer, normalize=normalize, language=language)
+        return [item for item in items if isinstance(item, Sentence)]
+
+    sentences = prepare(text)
+    if len(sentences) > 1:  # their spaces depend on each other
+        sentences = prepare(" ".join("".join(sentence.written for sentence in sentences).split()))
+    return replace(
+        sentences[0],
+        written="".join(sentence.written for sentence in sentences),
+        spoken="".join(sentence.spoken for sentence in sentences),
+        text_tokens=tuple(token for sentence in sentences for token in sentence.text_tokens),
+        steps=tuple(step for sentence in sentences for step in sentence.steps),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class TextPart:
     """A part of a text that arrives: one or more sentences, which are spoken as a text of their own.

@@ -22,8 +22,13 @@ def require_permission(voice: Voice, *, today: date | None = None) -> None:
             date=voice.consent.until,
         )
     if not voice.consent and Settings()[REQUIRES_CONSENT]:
-        raise ConsentMissing(
-            "The consent of the speaker of {name} is not recorded.",
-            remedy="Record it in the details of the voice, or choose another voice.",
-            name=voice.name,
-        )
+        raise consent_missing(voice.name)
+
+
+def consent_missing(name: str) -> ConsentMissing:
+    """Return the error about a voice whose consent is required and not recorded."""
+    return ConsentMissing(
+        "The consent of the speaker of {name} is not recorded.",
+        remedy="Record it in the details of the voice, or choose another voice.",
+        name=name,
+    )

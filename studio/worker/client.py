@@ -26,6 +26,7 @@ from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
     EngineOptions,
+    SynthesisReport,
     SynthesisRequest,
     VoiceReference,
     VoiceSummary,
@@ -143,6 +144,11 @@ class WorkerClient:
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         """Start the conversion of a recording to another voice, on the running loop."""
         return self._begin(protocol.Convert(next(self._ids), request), hooks)
+
+    async def read_recording(self, request: SynthesisRequest, source: Path) -> SynthesisReport:
+        """Read the speech tokens of a recording of the text of ``request``. The report contains them as evidence."""
+        await self.load()
+        return (await self._call(protocol.ReadRecording(next(self._ids), request, source), protocol.Finished)).report
 
     async def import_stored_voices(self, path: Path, destination: Path) -> protocol.StoredVoicesWritten:
         """Extract the voices of an official ``spk2info.pt`` into ``destination``, without loading the model."""

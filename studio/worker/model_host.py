@@ -38,6 +38,7 @@ from studio.pipeline.request import (
     EngineDescription,
     EngineOptions,
     RequestControl,
+    SynthesisReport,
     SynthesisRequest,
     VoiceReference,
     VoiceSummary,
@@ -208,6 +209,10 @@ class ModelHost:
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         with self._in_use() as synthesizer:
             return (yield from synthesizer.convert(request, control=control))
+
+    def read_recording(self, request: SynthesisRequest, source: Path, *, control: RequestControl) -> SynthesisReport:
+        with self._in_use() as synthesizer:
+            return synthesizer.read_recording(request, source, control=control)
 
     def finish_writes(self, control: RequestControl) -> None:
         if self._synthesizer is not None:

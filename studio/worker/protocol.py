@@ -74,6 +74,14 @@ class ImportStoredVoices(_RequestMessage):
     destination: Path
 
 
+@dataclass(frozen=True, slots=True)
+class ReadRecording(_RequestMessage):
+    """Read the speech tokens of ``source``, a recording of the text of ``request``."""
+
+    request: SynthesisRequest
+    source: Path
+
+
 class FinishWrites(_RequestMessage):
     """Wait until the prompt states of new voices are on disk or writing stalls, and make comparisons that were postponed.
 
@@ -117,7 +125,7 @@ class Shutdown:
 
 
 # Commands that run in the order of their arrival.
-QueuedCommand = Load | PrepareVoice | Synthesize | Convert | ImportStoredVoices | FinishWrites
+QueuedCommand = Load | PrepareVoice | Synthesize | Convert | ReadRecording | ImportStoredVoices | FinishWrites
 RequestCommand = QueuedCommand | AddText | NormalizeText | WatchEngines | EngineCommand | Cancel | StopEarly
 Command = RequestCommand | Shutdown
 

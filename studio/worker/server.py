@@ -231,10 +231,12 @@ class Server:
                     in_batch=in_batch and self._max_concurrent_lines() > 1,
                     text=job.text,
                 )
-                return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
+                report = self._send_chunks(request_id, chunks, control)
             case protocol.Convert(request_id, conversion):
                 chunks = self._loaded().convert(conversion, control=control)
-                return protocol.Finished(request_id, self._send_chunks(request_id, chunks, control))
+                report = self._send_chunks(request_id, chunks, control)
+            case protocol.ReadRecording(request_id, request, source):
+                report = self._loaded().read_recording(request, source, control=control)
             case protocol.FinishWrites(request_id):
                 if self._model is not None:
                     self._model.finish_writes(control)
@@ -245,6 +247,7 @@ class Server:
 
                 voices, refused = convert_spk2info(path, model_folder, destination)
                 return protocol.StoredVoicesWritten(request_id, voices, refused)
+        return protocol.Finished(request_id, report)
 
     def _send_chunks(self, request_id: int, chunks: Chunks, control: RequestControl) -> SynthesisReport:
         try:

@@ -161,6 +161,14 @@ class FakeModel:
         yield from self._speak(words, control)
         return replace(self._report(Mode.CONVERSION, ""), quality=_quality_of(request))
 
+    def read_recording(self, request: SynthesisRequest, source: Path, *, control: RequestControl) -> SynthesisReport:
+        """Read ten tokens a second, from 100 on."""
+        self.requests.append(request)
+        seconds = round(read_audio(source).seconds, 1)
+        tokens = tuple(range(100, 100 + round(10 * seconds)))
+        evidence = SentenceEvidence(request.text, 0.0, seconds, tokens, token_seconds=0.1)
+        return replace(self._report(Mode.RECORDING, request.text), audio_seconds=seconds, evidence=(evidence,))
+
     def watch_engines(self, on_status: Callable[[EngineStatus], None]) -> None: ...
 
     def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:

@@ -8,17 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 
+from studio.audio.files import read_audio
+from studio.errors import ClipTooLong, SilentClip
 from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.torch_lm import CachedSpeechLM
 from studio.model.stages import SpeechTokenRequest
+from studio.pipeline.enrolment import source_tokens
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import (
     Cancelled,
     EngineOptions,
     KnownTokens,
+    Mode,
     RequestControl,
     SentenceEvidence,
     SynthesisReport,
@@ -202,6 +207,45 @@ def test_the_text_of_the_words_may_change(synthesizer: Synthesizer, request_of_t
     _, repaired = speak(synthesizer, replace(request_of_text, text=text, known_tokens=known))
     assert repaired.evidence[1].spoken_text == report.evidence[1].spoken_text.replace("another one", "a second one")
     assert repaired.evidence[1].speech_tokens[:8] == report.evidence[1].speech_tokens[:8]
+
+
+@pytest.mark.slow
+def test_a_word_of_a_recording_is_replaced(
+    synthesizer: Synthesizer, request_of_text: SynthesisRequest, reference: Path
+) -> None:
+    """Several sentences are one, and silent tokens of the recording stay, so that its times are those of the tokens."""
+    source = reference / "inputs" / "prompt_b.wav"
+    request = replace(request_of_text, is_played=False, is_streaming=False)
+    report = synthesizer.read_recording(request, source, control=RequestControl())
+    (old,) = report.evidence
+    tokens = source_tokens(read_audio(source), synthesizer.stages.frontend().speech_tokenizer)
+    assert (report.mode, old.speech_tokens) == (Mode.RECORDING, tokens)
+    assert old.to_seconds == pytest.approx(read_audio(source).seconds, abs=old.token_seconds)
+    assert "short. Then" in old.spoken_text
+    if synthesizer.stages.alignment.new_trace() is not None:
+        assert len(old.text_position) == len(tokens)
+
+    silent = synthesizer.stages.generation.silent_tokens
+    kept = (*old.speech_tokens[:3], *(7 * sorted(silent)[:1]), *old.speech_tokens[3:])
+    gap = (len(kept) - 20, len(kept) - 12)
+    known = (KnownTokens(old.spoken_text, kept, gap),)
+    spoken, repaired = speak(synthesizer, replace(request, is_divided=False, known_tokens=known))
+    (new,) = repaired.evidence
+    assert new.spoken_text == old.spoken_text
+    assert new.speech_tokens[: gap[0]] == kept[: gap[0]]
+    assert new.speech_tokens[-12:] == kept[-12:]
+    assert new.to_seconds == pytest.approx(len(spoken) / repaired.sample_rate)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("synthesizer", ["cosyvoice3"], indirect=True)
+def test_a_recording_that_is_too_long_or_silent_is_refused(
+    synthesizer: Synthesizer, request_of_text: SynthesisRequest, tmp_path: Path
+) -> None:
+    for seconds, error in ((31, ClipTooLong), (2, SilentClip)):
+        soundfile.write(tmp_path / "recording.wav", np.zeros(seconds * 16_000, np.float32), 16_000)
+        with pytest.raises(error):
+            synthesizer.read_recording(request_of_text, tmp_path / "recording.wav", control=RequestControl())
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from studio.provenance.edited_files import sign_edited
 from studio.provenance.inspection import ManifestState, inspect_file
 from studio.provenance.recorded_speech import read_speech, repeated_edits, repeated_request
 from studio.provenance.signing import FileSigner, Signing
-from studio.provenance.statement import SpokenLine, Statement, spoken_line
+from studio.provenance.statement import PARTLY_SYNTHETIC, REPLACED_WORDS, SYNTHETIC, SpokenLine, Statement, spoken_line
 
 VOICE = VoiceReference(Path("clip.wav"), "A transcript.", "Ada")
 
@@ -39,6 +39,17 @@ def test_a_request_is_repeated_with_its_settings() -> None:
 def test_tokens_of_an_earlier_take_are_not_stated_because_they_contain_the_text() -> None:
     request = SynthesisRequest("Hello.", VOICE, known_tokens=(KnownTokens("hello", (1, 2)),))
     assert "hello" not in str(spoken_line(request))
+
+
+def test_a_recording_with_replaced_words_is_stated_and_not_repeated() -> None:
+    line = spoken_line(SynthesisRequest("Hello.", VOICE, is_divided=False))
+    assert line.recording == REPLACED_WORDS
+    assert repeated_request(line, "Hello.", VOICE) is None
+    actions = Statement("mini", lines=(line,)).manifest("a")["assertions"][0]["data"]["actions"]
+    assert actions[0]["digitalSourceType"] == PARTLY_SYNTHETIC
+    plain = Statement("mini", lines=(replace(line, recording=""),)).manifest("a")
+    assert plain["assertions"][0]["data"]["actions"][0]["digitalSourceType"] == SYNTHETIC
+    assert "recording" not in plain["assertions"][1]["data"]["lines"][0]
 
 
 def test_edits_are_repeated() -> None:

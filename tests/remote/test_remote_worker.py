@@ -20,6 +20,7 @@ from thread_worker import ThreadWorker
 from studio.errors import (
     ConnectionLost,
     NothingToSpeak,
+    NotOnServer,
     ServerRefused,
     ServerUnreachable,
     UnknownService,
@@ -274,6 +275,15 @@ def test_voices_are_prepared_recordings_converted_and_texts_spelled(
 
     asyncio.run(run())
     assert stages == ["voice", "voice"]
+
+
+def test_words_of_recordings_are_not_replaced_on_another_computer(service: RunningService, clip: Path) -> None:
+    async def run() -> None:
+        async with client_of(service.url) as client:
+            await client.read_recording(request_with(clip, "one two"), clip)
+
+    with pytest.raises(NotOnServer):
+        asyncio.run(run())
 
 
 @pytest.mark.parametrize("limits", [[], [40_000], [30_000, 60_000]])

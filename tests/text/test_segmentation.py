@@ -10,7 +10,15 @@ import pytest
 from official_faults import is_damaged, is_unspeakable, without_stray_backslashes
 
 from studio.errors import NothingToSpeak, StyleNotSupported, TextTooLong
-from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, TextPart, prepare_text
+from studio.text.segmentation import (
+    MAX_CHARACTERS,
+    IncrementalText,
+    Pause,
+    Sentence,
+    TextPart,
+    prepare_text,
+    prepare_undivided,
+)
 from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm, TextTokenizer
 
 # Texts that the official program damages, with the correct result. Each comment describes the defect.
@@ -50,6 +58,27 @@ def test_golden_texts(form: PromptForm, tokenizer: TextTokenizer, golden: dict[s
     for text in (entry["text"] for entry in entries if is_unspeakable(entry["text"])):
         with pytest.raises(NothingToSpeak):
             prepare_text(text, form=form, tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("One is here. [pause 0.5] Two\nare there.", "One is here. Two are there."),
+        ("今天有3个。\n明天呢？", "今天有三个。明天呢？"),
+        (
+            40 * "This is a long sentence, which ends here. ",
+            " ".join(40 * ["This is a long sentence, which ends here."]),
+        ),
+    ],
+)
+def test_the_text_of_a_recording_is_one_sentence(
+    text: str, spoken: str, form: PromptForm, tokenizer: TextTokenizer
+) -> None:
+    sentence = prepare_undivided(text, form=form, tokenizer=tokenizer)
+    assert sentence.spoken == spoken
+    assert sentence.text_tokens == tokenizer.encode(spoken, allow_special=True)
+    with pytest.raises(NothingToSpeak):
+        prepare_undivided("[pause 1]", form=form, tokenizer=tokenizer)
 
 
 @pytest.mark.parametrize("text", REPAIRED)

@@ -34,6 +34,7 @@ MESSAGES = [
     protocol.PrepareVoice(3, VOICE),
     protocol.Synthesize(4, SynthesisRequest("你好", VOICE, seed=5)),
     protocol.Convert(7, ConversionRequest(Path("s.wav"), VOICE)),
+    protocol.ReadRecording(7, SynthesisRequest("你好", VOICE, is_divided=False), Path("s.wav")),
     protocol.ImportStoredVoices(8, Path("spk2info.pt"), Path("m"), Path("d")),
     protocol.FinishWrites(14),
     protocol.Cancel(9),

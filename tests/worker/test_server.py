@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from thread_worker import ThreadWorker
 
@@ -133,6 +134,15 @@ def test_a_recording_is_converted(loaded: Caller) -> None:
     events = loaded.events_until_end_of(2)
     assert sum(isinstance(event, protocol.AudioReady) for event in events) == 2
     assert isinstance(events[-1], protocol.Finished)
+
+
+@pytest.mark.slow
+def test_the_tokens_of_a_recording_are_read(loaded: Caller, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "source.wav", np.full(24_000, 0.1, np.float32), 24_000)
+    loaded.say(protocol.ReadRecording(2, SynthesisRequest("one two", VOICE), tmp_path / "source.wav"))
+    (finished,) = loaded.events_until_end_of(2)
+    assert isinstance(finished, protocol.Finished)
+    assert finished.report.evidence[0].speech_tokens == tuple(range(100, 110))
 
 
 @pytest.mark.slow

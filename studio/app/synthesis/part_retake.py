@@ -19,6 +19,7 @@ from studio.project.changes import AddTake
 from studio.project.requests import request_text, require_reading
 from studio.project.take_repair import TimeSpan, WordRepairPlan, plan_repair, repaired_parameters
 from studio.project.takes import Take
+from studio.voices.permission import consent_missing
 from studio.worker.request_handle import Callbacks
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class PartRetake:
             )
         engine = await bridge.load()
         voice = await run_in_thread(find_voice, take.parameters.voice_name or line.voice)
+        if take.is_recording and not voice.has_consent:
+            raise consent_missing(voice.reference.name)
         new_text = None if self._span else request_text(line, project.dictionary_in_force, engine.generation)
 
         def plan() -> WordRepairPlan:

@@ -60,6 +60,7 @@ class ResolvedVoice:
     reference: VoiceReference
     sha256: str
     key: str
+    has_consent: bool = False
 
 
 FindVoice = Callable[[str], ResolvedVoice]
@@ -69,7 +70,8 @@ def find_voice(library: VoiceLibrary, name: str) -> ResolvedVoice:
     """Callable from any thread. Raises ``VoiceNotFound``, ``ConsentExpired`` and ``ConsentMissing``."""
     voice = library.get(name)
     require_permission(voice)
-    return ResolvedVoice(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
+    reference = VoiceReference(voice.clip, voice.transcript, voice.name)
+    return ResolvedVoice(reference, voice.sha256, voice_key(voice), has_consent=bool(voice.consent))
 
 
 class SpeechRateEstimator:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
@@ -13,14 +15,17 @@ from window_bench import Bench
 
 from studio.app.inspector.take_editor import TakeEditor
 from studio.app.window import MainWindow
+from studio.export.project_lines import lines_of_project
 from studio.pipeline.request import Mode, SentenceEvidence, SynthesisReport
-from studio.project.changes import AddTake, EditDictionary, EditLines
+from studio.project.changes import AddTake, EditDictionary, EditLines, EditTakes
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import LineState
 from studio.project.take_match import TakeMatch, compare_take
 from studio.project.takes import Take, TakeParameters
+from studio.provenance.statement import REPLACED_WORDS
 from studio.take_checks.records import TakeCheck, Verdict, WordTime
 from studio.take_checks.words import split_words
+from studio.voices.voice import Consent
 
 RATE = 24_000
 TEXT = "Nobody told the gulls, and they went on as ever."
@@ -189,6 +194,50 @@ def test_only_words_that_the_dictionary_changes_are_said_again(bench: Bench, spo
     before, after = project.recording_of(spoken.id), project.recording_of(made.id)
     np.testing.assert_array_equal(after[: round(0.98 * RATE)], before[: round(0.98 * RATE)])
     np.testing.assert_array_equal(after[-round(2.2 * RATE) :], before[-round(2.2 * RATE) :])
+    dialog.reject()
+
+
+def test_words_of_a_recording_are_replaced_with_the_consent_of_its_speaker(
+    bench: Bench, spoken: Take, tmp_path: Path
+) -> None:
+    project, line = bench.session.editor.project, bench.lines[0]
+    source = tmp_path / "recording.wav"
+    soundfile.write(source, project.recording_of(spoken.id), RATE, subtype="FLOAT")
+    bench.open_window()
+    bench.parts.recorded_takes.add(line.id, source)
+    bench.until(lambda: "consent of the speaker of Anna is not recorded" in bench.window.notices.words)
+    assert len(takes(bench)) == 1
+
+    bench.library.update_metadata("Anna", consent=Consent("Anna"))
+    bench.parts.recorded_takes.add(line.id, source)
+    bench.until(lambda: len(takes(bench)) == 2)
+    recorded = takes(bench)[1]
+    assert (recorded.parameters.mode, recorded.is_recording) == (Mode.RECORDING.value, True)
+    assert project.state_of(line.id) is LineState.READY
+    np.testing.assert_array_equal(project.recording_of(recorded.id), project.recording_of(spoken.id))
+    words = spoken.check.words  # type: ignore[union-attr]
+    bench.session.editor.apply(EditTakes({recorded.id: {"check": TakeCheck(Verdict.GOOD, words=words)}}))
+
+    bench.trigger("play.edit_take")
+    (dialog,) = bench.window.findChildren(TakeEditor)
+    bench.until(dialog._play.isEnabled)
+    select(dialog, "gulls")
+    dialog._say.click()
+    bench.until(lambda: len(takes(bench)) == 3)
+    made = takes(bench)[2]
+    assert (made.parameters.mode, made.is_recording) == (Mode.REPLACED_WORDS.value, True)
+    before, after = project.recording_of(recorded.id), project.recording_of(made.id)
+    np.testing.assert_array_equal(after[: round(0.98 * RATE)], before[: round(0.98 * RATE)])
+    np.testing.assert_array_equal(after[-round(2.2 * RATE) :], before[-round(2.2 * RATE) :])
+    (spoken_line,) = (item.spoken for item in lines_of_project(project, [line.id]).items)
+    assert spoken_line.recording == REPLACED_WORDS
+
+    bench.library.update_metadata("Anna", consent=Consent())
+    bench.until(dialog._say.isEnabled)
+    select(dialog, "told")
+    dialog._say.click()
+    bench.until(dialog._problem.isVisible)
+    assert "consent" in dialog._problem.words
     dialog.reject()
 
 
