@@ -247,7 +247,7 @@ class ConsentExpired(StudioError, code="consent-expired", exit_status=7):
 
 
 class ConsentMissing(StudioError, code="consent-missing", exit_status=7):
-    cause = message("The settings require consent, and that of the speaker is not recorded.")
+    cause = message("The consent of the speaker is required, but not recorded.")
     usual_remedy = message("Record the consent in the details of the voice, or choose another voice.")
 
 

@@ -5869,6 +5869,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>内存或显存不足。</translation>
     </message>
     <message>
+        <source>The consent of the speaker is required, but not recorded.</source>
+        <translation>需要说话人的授权，但尚未记录。</translation>
+    </message>
+    <message>
         <source>The cover is a damaged image, and is left out.</source>
         <translation>封面图片已损坏，未导入。</translation>
     </message>
@@ -7199,10 +7203,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The consent to use the voice {name} ended on {date}.</source>
         <translation>音色“{name}”的授权已于 {date} 到期。</translation>
-    </message>
-    <message>
-        <source>The settings require consent, and that of the speaker is not recorded.</source>
-        <translation>设置要求音色有授权记录，而该音色没有。</translation>
     </message>
     <message>
         <source>--corrections and --whole-paragraphs are for novels with --full-cast.</source>
@@ -12271,6 +12271,14 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Edit {take}</source>
         <translation>编辑{take}</translation>
+    </message>
+    <message>
+        <source>Replace selected words</source>
+        <translation>替换选中的词</translation>
+    </message>
+    <message>
+        <source>Replace changed words</source>
+        <translation>替换改动的词</translation>
     </message>
     <message>
         <source>The line is locked, so its takes cannot be changed.</source>

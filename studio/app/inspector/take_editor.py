@@ -139,6 +139,9 @@ class TakeEditor(QDialog):
         with QSignalBlocker(self._text):
             self._text.setPlainText(line.text if has_line_text else take.parameters.text)
         self.setWindowTitle(self.tr("Edit {take}").format(take=take_name(take)))
+        if take.is_recording:
+            self._say.setText(self.tr("Replace selected words"))
+            self._say_changed.setText(self.tr("Replace changed words"))
         self._update_buttons()
         run_in_background(
             self,
