@@ -12426,6 +12426,10 @@ Drop a recording here to create a voice.</source>
         <translation>已停止</translation>
     </message>
     <message>
+        <source>Recording</source>
+        <translation>录音</translation>
+    </message>
+    <message>
         <source>Cannot be stretched</source>
         <translation>无法变速</translation>
     </message>

@@ -139,6 +139,8 @@ def mark_texts(row: TakeRow) -> list[str]:
         marks.append(translate("Takes", "Stopped"))
     elif row.take.parameters.odd_length is not None and row.verdict is None:
         marks.append(translate("Takes", _VERDICT_NAMES[row.take.parameters.odd_length]))
+    if row.take.is_recording:
+        marks.append(translate("Takes", "Recording"))
     if row.take.is_draft:
         marks.append(quality_name(row.take.parameters.quality))
     if row.take.parameters.omitted_style is not None:

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.app.inspector.take_editor import TakeEditor
+from studio.app.inspector.take_rows import mark_texts, take_rows
 from studio.app.window import MainWindow
 from studio.export.project_lines import lines_of_project
 from studio.pipeline.request import Mode, SentenceEvidence, SynthesisReport
@@ -214,6 +215,7 @@ def test_words_of_a_recording_are_replaced_with_the_consent_of_its_speaker(
     recorded = takes(bench)[1]
     assert (recorded.parameters.mode, recorded.is_recording) == (Mode.RECORDING.value, True)
     assert project.state_of(line.id) is LineState.READY
+    assert [mark_texts(row) for row in take_rows(project, line.id) if row.take.id == recorded.id] == [["Recording"]]
     np.testing.assert_array_equal(project.recording_of(recorded.id), project.recording_of(spoken.id))
     words = spoken.check.words  # type: ignore[union-attr]
     bench.session.editor.apply(EditTakes({recorded.id: {"check": TakeCheck(Verdict.GOOD, words=words)}}))
