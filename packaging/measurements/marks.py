@@ -37,6 +37,7 @@ from studio.provenance.mark import (
     load_pattern,
     stretched,
 )
+from studio.provenance.mark_code import file_id, keyed_code, number_of
 from studio.storage.atomic_file import atomic_write
 
 RATE = 32_000
@@ -49,8 +50,9 @@ _REGULARISATION = 0.1
 _LOUDNESS = 10 ** (-16 / 20)
 
 Change = Callable[[Samples], Samples]
-# Scores of marked and unmarked clips by the name of the change.
-Results = dict[str, tuple[list[float], list[float]]]
+# Margins of marked and of unmarked clips, and whether their numbers were read (0 or 1), by the name of the change.
+Results = dict[str, tuple[list[float], list[float], list[float]]]
+_KEY = b"of the measurement"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -77,8 +79,8 @@ def main(arguments: Sequence[str]) -> int:
         for num_clips in measure(clips, chosen.clips, results, num_known):
             if chosen.json:
                 atomic_write(chosen.json, json.dumps({"num_clips": num_clips, "margins": results}).encode())
-    for name, (marked, unmarked) in results.items():
-        print(f"| {name} | {describe(marked)} | {describe(unmarked)} |")
+    for name, (marked, unmarked, read) in results.items():
+        print(f"| {name} | {describe(marked)} | {describe(unmarked)} | {describe([each - 1 for each in read])} |")
     return 0
 
 
@@ -135,11 +137,16 @@ def measure(clips: Iterator[Samples], num_clips: int, results: Results, num_know
         if number < num_known:
             before = clip
             continue
-        for is_unmarked, sound in enumerate((Marker(RATE)(clip), clip)):
+        written = file_id(str(number))
+        marker = Marker(RATE, code=keyed_code(written, _KEY))
+        for is_unmarked, sound in enumerate((marker(clip), clip)):
             for name, change in changes(before).items():
                 found = find_in(change(sound))
                 if found.state is not MarkState.NOT_CHECKED:
-                    results.setdefault(name, ([], []))[is_unmarked].append(round(found.margin, 4))
+                    of_change = results.setdefault(name, ([], [], []))
+                    of_change[is_unmarked].append(round(found.margin, 4))
+                    if not is_unmarked:
+                        of_change[2].append(float(number_of(found.codes, _KEY) == written))
         before = clip
         yield number + 1
         if number % 20 == 19:

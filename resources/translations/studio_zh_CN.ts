@@ -8308,6 +8308,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无。文件没有注明来源，也可能是合成语音。</translation>
     </message>
     <message>
+        <source>It is your file {number}.</source>
+        <translation>这是您的文件 {number}。</translation>
+    </message>
+    <message>
         <source>Model</source>
         <translation>模型</translation>
     </message>

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QPushButto
 
 from studio.app.background import run_in_background
 from studio.app.error_text import message_text
-from studio.app.translation import join_names, join_phrases
+from studio.app.translation import join_names, join_phrases, join_sentences
 from studio.app.widgets.controls import in_column
 from studio.app.widgets.dialogs import dialog_buttons
 from studio.app.widgets.error_line import ErrorLine
@@ -103,9 +103,11 @@ class InspectionDialog(QDialog):
     def _mark(self, mark: FoundMark) -> str:
         match mark.state:
             case MarkState.FOUND:
-                return self.tr("Found. The speech is synthetic; the mark is clearest from {start} to {end} s.").format(
+                found = self.tr("Found. The speech is synthetic; the mark is clearest from {start} to {end} s.").format(
                     start=round(mark.start_seconds), end=round(mark.end_seconds)
                 )
+                own = self.tr("It is your file {number}.").format(number=mark.number) if mark.number else ""
+                return join_sentences([found, *([own] if own else [])])
             case MarkState.NOT_FOUND:
                 return self.tr("No mark found. The speech may be synthetic, too.")
             case MarkState.NOT_CHECKED:

@@ -35,7 +35,7 @@ class Destination:
     is_played: bool
     is_fallback: bool = False  # the file was chosen by default, so its name is printed together with the reason
     is_raw: bool = False
-    is_marked: bool = False  # the file gets the mark; what is played does not
+    mark_code: str = ""  # of the mark that the file gets, and what is played does not; empty: none
 
     @property
     def is_final(self) -> bool:
@@ -48,7 +48,9 @@ class Destination:
             return PipeWriter(sample_rate, "pcm" if self.is_raw else "wav")
         if self.path is None:
             return None
-        return AudioWriter(self.path, sample_rate, process=Marker(sample_rate) if self.is_marked else None)
+        return AudioWriter(
+            self.path, sample_rate, process=Marker(sample_rate, code=self.mark_code) if self.mark_code else None
+        )
 
 
 def add_destination_options(parser: argparse.ArgumentParser) -> None:

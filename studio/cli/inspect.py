@@ -30,8 +30,9 @@ A valid manifest proves that the file has not changed since it was signed. Who h
 certificate is trusted: your own key, and those of --trust, are. A file without a manifest may be synthetic, too.
 
 A mark stays in the sound when the manifest is removed, after compression, and often after a change of speed by up to
-10 %. It is found in about half of single lines, and nearly always in half a minute of speech. Speech without a mark may
-be synthetic, too: it may come from another program, or the mark may have been removed.
+10 %. It is found in nearly all lines of two seconds and more. Speech without a mark may be synthetic, too: it may come
+from another program, or the mark may have been removed. In half a minute of speech that you have signed, the mark
+contains the number of the file, which its manifest states as "mark_code". Only your key can read it.
 
 --recompute speaks the lines with the same model, voice and seed. "identical" means that every sample is the same, and
 "same tokens, other arithmetic" that the speech is, but a processor or engine rounds differently.
@@ -119,7 +120,8 @@ def _mark(mark: FoundMark) -> str:
         case MarkState.FOUND:
             speed = "" if mark.speed == 1.0 else f", played {mark.speed:g} times as fast"
             place = f"clearest from {mark.start_seconds:.0f} to {mark.end_seconds:.0f} s"
-            return f"found; the speech is synthetic ({place}{speed})"
+            number = f"; file {mark.number} of yours" if mark.number else ""
+            return f"found; the speech is synthetic ({place}{speed}){number}"
         case MarkState.NOT_FOUND:
             return "no mark found; the speech may be synthetic, too"
         case MarkState.NOT_CHECKED:

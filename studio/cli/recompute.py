@@ -100,7 +100,7 @@ async def _recompute_file(found: Inspection, given: Sequence[str], speaker: _Spe
             compared, take = Comparison(number, Match.NOT_COMPARED, str(error)), None
         lines.append(compared)
         if take is not None and len(speech.lines) == 1 and compared.match is Match.IDENTICAL:
-            exact = contains_take(found.path, take, speech.edits)
+            exact = contains_take(found.path, take, speech.edits, speech.mark_code)
     return Recomputed(tuple(lines), exact, speech.edits)
 
 

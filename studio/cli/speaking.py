@@ -40,7 +40,8 @@ from studio.pipeline.request import (
     SynthesisReport,
     SynthesisRequest,
 )
-from studio.provenance.statement import MARKED, Statement
+from studio.provenance.signing import mark_code
+from studio.provenance.statement import MARKED, Statement, hash_text
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
 from studio.text.tags import KNOWN_TAGS
@@ -92,7 +93,8 @@ async def speak(
     line = ProgressLine()
     is_file = destination.path not in (None, STANDARD_OUTPUT)
     signer = await asyncio.to_thread(open_signer, arguments) if is_file else None
-    destination = replace(destination, is_marked=is_file and is_marked(arguments))
+    if is_file and is_marked(arguments):
+        destination = replace(destination, mark_code=mark_code(signer, hash_text(text), f"{arguments.seed}"))
     warn_of_language(folder.name, {"text": text}, line)
     if sounds := unlearned_sounds(folder, text):
         line.say(f"The model has not learned the sound {', '.join(sounds)}.")
@@ -131,7 +133,7 @@ async def speak(
             line.clear()
         if signer is not None and destination.path is not None:
             said = _completed(statement(), result, description, line_check, folder)
-            said = replace(said, edits=(MARKED,) if destination.is_marked else ())
+            said = replace(said, edits=(MARKED,) if destination.mark_code else (), mark_code=destination.mark_code)
             await asyncio.to_thread(signer.sign, destination.path, said)
         for message in (*_summary(result), *_check_summary(line_check)):
             line.say(message)

@@ -30,7 +30,8 @@ from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
 from studio.pipeline.request import RequestControl
 from studio.provenance.mark import Marker
-from studio.provenance.signing import FileSigner
+from studio.provenance.mark_code import PLAIN_CODE
+from studio.provenance.signing import FileSigner, mark_code
 from studio.provenance.statement import MARKED, SpokenLine, Statement, hash_audio, hash_text
 from studio.text.styles import style_name
 
@@ -237,7 +238,10 @@ class Exporter:
         self._pace.wrote()
         self._audio_seconds += len(samples) / self._settings.sample_rate
 
-    def _process(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
+    def _process(
+        self, item: ExportItem, *, extra_gain_db: float = 0.0, code: str = PLAIN_CODE, start: int = 0
+    ) -> Samples:
+        """Return the sound of a line. ``start`` is its place in the file, in samples, which the mark continues."""
         settings = self._settings
         waveform = self._source.synthesize_waveform(item)
         if self._signer is not None and item.key not in self._spoken:
@@ -246,7 +250,7 @@ class Exporter:
         samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
         if settings.provenance.is_marked:
             # Before loudness and peaks are set, because the mark adds to both. Mastering keeps it.
-            samples = Marker(settings.sample_rate)(samples)
+            samples = Marker(settings.sample_rate, code=code, start=start)(samples)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db
         )
@@ -268,15 +272,17 @@ class Exporter:
             )
         self._num_made += 1
 
-    def _seal(self, file: PurePosixPath, positions: Iterable[int]) -> Callable[[Path], None] | None:
+    def _seal(
+        self, file: PurePosixPath, positions: Iterable[int], code: str = PLAIN_CODE
+    ) -> Callable[[Path], None] | None:
         """Return a function that signs the part file of ``file`` with the lines at ``positions``, or None if unwanted."""
         signer, target = self._signer, self._target.path(file)
         if signer is None:
             return None
         items = [self._plan.items[position] for position in positions]
-        return lambda part: signer.sign(part, self._statement(items), target)
+        return lambda part: signer.sign(part, self._statement(items, code), target)
 
-    def _statement(self, items: Sequence[ExportItem]) -> Statement:
+    def _statement(self, items: Sequence[ExportItem], code: str) -> Statement:
         settings, lines = self._settings, list[SpokenLine]()
         for item in items:
             check = self._check_of(item)
@@ -294,7 +300,8 @@ class Exporter:
         }
         model = (items[0].model if items else "") or settings.provenance.model
         edits = tuple(name for name, is_done in done.items() if is_done)
-        return Statement(model, settings.provenance.licence, tuple(lines), edits=edits)
+        stated = code if settings.provenance.is_marked else ""
+        return Statement(model, settings.provenance.licence, tuple(lines), edits=edits, mark_code=stated)
 
     @property
     def _measures(self) -> bool:
@@ -339,19 +346,19 @@ class Exporter:
         return self._settings.timings(lines)
 
     def _stream_audio(
-        self, positions: Iterable[int], timings: Sequence[LineTiming], *, extra_gain_db: float = 0.0
+        self, positions: Iterable[int], timings: Sequence[LineTiming], code: str, *, extra_gain_db: float = 0.0
     ) -> Iterator[Samples]:
         """Yield the lines at ``positions`` and the pauses after them, mastered if a standard is chosen."""
-        lines = self._stream_lines(positions, timings, extra_gain_db)
+        lines = self._stream_lines(positions, timings, extra_gain_db, code)
         return mastered(lines, timings, self._settings, self._control.raise_if_cancelled)
 
     def _stream_lines(
-        self, positions: Iterable[int], timings: Iterable[LineTiming], extra_gain_db: float
+        self, positions: Iterable[int], timings: Iterable[LineTiming], extra_gain_db: float, code: str
     ) -> Iterator[Samples]:
         for position, timing in zip(positions, timings, strict=True):
             self._control.raise_if_cancelled()
             self._pace.begin()
-            samples = self._process(timing.item, extra_gain_db=extra_gain_db)
+            samples = self._process(timing.item, extra_gain_db=extra_gain_db, code=code, start=timing.start_samples)
             if self._settings.is_by_chapter or self._settings.standard:
                 samples = soften_ends(samples, self._settings.sample_rate)
             self._pace.wrote()
@@ -369,13 +376,16 @@ class Exporter:
             return
         timings = settings.timings([(self._plan.items[each], self._num_samples[each]) for each in positions])
         tags = settings.provenance.tags(title=chapter.title, album=settings.project)
+        recipe = self._plan.chapter_recipe(chapter)
+        code = mark_code(self._signer, recipe)
         self._write_sound(
             chapter.file,
-            self._stream_audio(positions, timings),
+            self._stream_audio(positions, timings, code),
             timings[-1].end_samples,
             settings.book.tags(tags, chapter.chapter),
-            "" if has_gap else self._plan.chapter_recipe(chapter),
+            "" if has_gap else recipe,
             positions=positions,
+            code=code,
         )
 
     def _write_audiobook(self, timings: tuple[LineTiming, ...]) -> None:
@@ -388,9 +398,10 @@ class Exporter:
         facts = settings.book.facts(settings.project or file.stem, comment, chapters)
         recipe, origin = self._script_recipe(file), plan.origin_of(file)
         positions = sorted(self._num_samples)
-        seal = self._seal(file, positions)
+        code = mark_code(self._signer, plan.script_recipe(file))
+        seal = self._seal(file, positions, code)
         with self._target.audiobook(file, settings.sample_rate, facts, recipe, origin, seal=seal) as book:
-            for samples in self._stream_audio(positions, timings):
+            for samples in self._stream_audio(positions, timings, code):
                 book.write(samples)
         self._num_made += 1
 
@@ -426,7 +437,8 @@ class Exporter:
         if settings.at_times:
             lines.sort(key=lambda line: line[1].start_samples)
         chosen = [timing for _, timing in lines]
-        audio = self._stream_audio([position for position, _ in lines], chosen, extra_gain_db=gain_db)
+        code = mark_code(self._signer, self._plan.script_recipe(file))
+        audio = self._stream_audio([position for position, _ in lines], chosen, code, extra_gain_db=gain_db)
         if settings.at_times:
             limited = partial(
                 limit_mix, rate=settings.sample_rate, target=settings.loudness, encoding=settings.encoding
@@ -434,7 +446,13 @@ class Exporter:
             audio = mix_lines(chosen, audio, num_samples, limited)
         positions = sorted(position for position, _ in lines)
         self._write_sound(
-            file, audio, num_samples, settings.book.tags(tags), self._script_recipe(file), positions=positions
+            file,
+            audio,
+            num_samples,
+            settings.book.tags(tags),
+            self._script_recipe(file),
+            positions=positions,
+            code=code,
         )
 
     def _write_sound(
@@ -446,8 +464,9 @@ class Exporter:
         recipe: str,
         *,
         positions: Sequence[int],
+        code: str,
     ) -> None:
-        """Write ``audio``, the lines at ``positions`` and about ``num_samples`` long, to ``file``."""
+        """Write ``audio``, marked with ``code``, the lines at ``positions`` and about ``num_samples`` long, to ``file``."""
         settings = self._settings
         encoding = settings.encoding.holding(num_samples)
         loudness = LoudnessMeter(settings.sample_rate) if self._measures else None
@@ -463,7 +482,7 @@ class Exporter:
                 recipe,
                 loudness_lufs=loudness.integrated_lufs if loudness else None,
                 true_peak_dbtp=true_peak.finish() if true_peak else None,
-                seal=self._seal(file, positions),
+                seal=self._seal(file, positions, code),
             )
         self._num_made += 1
 

@@ -385,7 +385,7 @@ class ExportPlan:
             # Omitted if unused, so that digests of such exports stay the same as in earlier versions.
             *(["by chapter"] if settings.is_by_chapter else []),
             *(["signed"] if settings.provenance.signing else []),
-            *(["marked"] if settings.provenance.is_marked else []),
+            *(["marked", "code"] if settings.provenance.is_marked else []),
             *settings.book.digest(),
             *(
                 [settings.standard.name, MASTERING_VERSION, _file_facts(settings.room_tone)]

@@ -11,17 +11,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from studio.audio.files import read_tags
 from studio.errors import StudioError, UnreadableClip, UnusableCertificate
 from studio.messages import Message, message
 from studio.provenance.mark import FoundMark, MarkState, find_mark
-from studio.provenance.signing import ANY_FORMAT, EMBEDDING_FORMATS, OFFLINE, SIDECAR_SUFFIX, can_sign, import_library
+from studio.provenance.mark_code import number_of
+from studio.provenance.signing import (
+    ANY_FORMAT,
+    EMBEDDING_FORMATS,
+    OFFLINE,
+    SIDECAR_SUFFIX,
+    can_sign,
+    chosen_signing,
+    import_library,
+)
 from studio.provenance.statement import SPEECH_LABEL
+from studio.settings_store import Settings
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
 from studio.system.installation import how_to_add
+
+if TYPE_CHECKING:
+    from studio.provenance.credentials import Credentials
 
 _MAX_SIDECAR_BYTES = 64 << 20
 # The type of the JUMBF box in which C2PA keeps manifests.
@@ -68,14 +81,26 @@ class Inspection:
 
 def own_certificates() -> bytes:
     """Return the certificate of the self-made key, or nothing if no usable key exists."""
+    own = _own_credentials(None)
+    return b"" if own is None else own.certificates
+
+
+def _own_key() -> bytes:
+    """Return the private key with which files are signed, or nothing if no usable key exists."""
+    signing = chosen_signing(Settings())
+    own = None if signing is None else _own_credentials(signing.certificate)
+    return b"" if own is None else own.private_key
+
+
+def _own_credentials(certificate: Path | None) -> Credentials | None:
     if not can_sign():
-        return b""
+        return None
     from studio.provenance.credentials import load_credentials, self_made_path  # noqa: PLC0415 - an optional extra
 
     try:
-        return load_credentials(None).certificates if self_made_path().exists() else b""
+        return load_credentials(certificate) if certificate or self_made_path().exists() else None
     except UnusableCertificate:  # reported when it signs
-        return b""
+        return None
 
 
 def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
@@ -86,7 +111,8 @@ def inspect_file(path: Path, *, trusted: bytes = b"") -> Inspection:
 def _mark_in(path: Path) -> FoundMark:
     """Return the mark in the sound of a file, which is not checked if the sound cannot be read."""
     try:
-        return find_mark(path)
+        mark = find_mark(path)
+        return replace(mark, number=number_of(mark.codes, _own_key())) if mark.codes else mark
     except StudioError as error:
         _log.info("the sound of %s is not searched: %s", path.name, error)
         return FoundMark(MarkState.NOT_CHECKED)
@@ -201,4 +227,5 @@ def _mark_values(mark: FoundMark) -> dict[str, Any]:
     values: dict[str, Any] = {"state": mark.state.value, "probability": mark.probability}
     if mark.state is MarkState.FOUND:
         values |= {"seconds": [round(mark.start_seconds, 1), round(mark.end_seconds, 1)], "speed": mark.speed}
+        values |= {"number": mark.number} if mark.number else {}
     return values

@@ -22,6 +22,7 @@ from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.audio.waveform import Waveform
 from studio.pipeline.request import SentenceEvidence, SynthesisRequest, VoiceReference
 from studio.provenance.mark import Marker
+from studio.provenance.mark_code import is_code
 from studio.provenance.statement import MARKED, SpokenLine, Statement, hash_audio, hash_text, hash_tokens
 from studio.storage.records import decode_fields
 
@@ -109,14 +110,14 @@ def texts_by_hash(texts: Iterable[str]) -> dict[str, str]:
     return {hash_text(piece): piece.strip() for piece in pieces}
 
 
-def contains_take(path: Path, take: Waveform, edits: Sequence[str] = ()) -> bool | None:
-    """Return whether the audio of a file is exactly ``take`` after ``edits``.
+def contains_take(path: Path, take: Waveform, edits: Sequence[str] = (), mark_code: str = "") -> bool | None:
+    """Return whether the audio of a file is exactly ``take`` after ``edits``, of which a mark contains ``mark_code``.
 
     Return None if these cannot be repeated, or the file has another rate or loses precision.
     """
     wanted, tolerance = take.samples, 0.0
-    if edits == (MARKED,):
-        wanted, tolerance = Marker(take.sample_rate)(wanted), _MARK_TOLERANCE
+    if edits == (MARKED,) and (not mark_code or is_code(mark_code)):
+        wanted, tolerance = Marker(take.sample_rate, code=mark_code)(wanted), _MARK_TOLERANCE
     elif edits:
         return None
     try:

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from studio.errors import CannotSign
 from studio.messages import Message, message
 from studio.provenance.consents import with_consents
+from studio.provenance.mark_code import PLAIN_CODE, file_id, keyed_code
 from studio.provenance.statement import INGREDIENT, Statement
 from studio.settings import SIGNING_CERTIFICATE, SIGNS_FILES
 from studio.settings_store import Settings
@@ -83,6 +84,11 @@ def chosen_signing(settings: Settings) -> Signing | None:
     return Signing(Path(own) if own else None)
 
 
+def mark_code(signer: FileSigner | None, *parts: str) -> str:
+    """Return the code of the mark for a file that is determined by ``parts``. Without a key it has no number."""
+    return PLAIN_CODE if signer is None else signer.mark_code(*parts)
+
+
 class FileSigner:
     """Signs files with the key of this user. Thread-safe."""
 
@@ -95,6 +101,10 @@ class FileSigner:
         key = load_credentials(signing.certificate)
         self._c2pa = c2pa
         self._info = (key.algorithm.encode(), key.certificates, key.private_key, None)
+
+    def mark_code(self, *parts: str) -> str:
+        """Return the code of the mark for a file that is determined by ``parts``."""
+        return keyed_code(file_id(*parts), self._info[2])
 
     def sign(self, path: Path, statement: Statement, target: Path | None = None) -> None:
         """Add a manifest to the audio file ``path``, which will be renamed to ``target``.

@@ -83,6 +83,7 @@ class Statement:
         model, licence: The name of the model, and its licence.
         engine: The engine of each stage, if it is the same for all lines.
         edits: What was done with the speech, such as ``joined`` or ``mastered``.
+        mark_code: The code of the mark, if it has one.
         source: The recording that was converted or edited. Its own manifest is kept as an ingredient.
         is_edit: Whether the file is ``source`` itself after its last edit, instead of speech made from it.
     """
@@ -92,6 +93,7 @@ class Statement:
     lines: tuple[SpokenLine, ...] = ()
     engine: Mapping[str, str] = field(default_factory=dict)
     edits: tuple[str, ...] = ()
+    mark_code: str = ""
     source: Path | None = None
     is_edit: bool = False
 
@@ -126,6 +128,7 @@ class Statement:
             "made": made,
             "engine": dict(self.engine),
             "edits": list(self.edits),
+            "mark_code": self.mark_code,
             "lines": [_without_empty(asdict(line)) for line in self.lines],
         }
         assertions = [{"label": _ACTIONS_LABEL, "data": {"actions": actions}}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from studio.audio.resampling import Samples
 from studio.pipeline.request import (
@@ -13,14 +14,14 @@ from studio.pipeline.request import (
     SynthesisRequest,
 )
 from studio.provenance.mark import Marker
-from studio.provenance.signing import EMBEDDING_FORMATS, FileSigner
-from studio.provenance.statement import MARKED, SYNTHETIC, AudioHash, spoken_statement
+from studio.provenance.signing import EMBEDDING_FORMATS, FileSigner, mark_code
+from studio.provenance.statement import MARKED, SYNTHETIC, AudioHash, hash_text, spoken_statement
 
 # Every answer with speech has this header.
 SYNTHETIC_HEADER = (b"x-digital-source-type", SYNTHETIC.encode())
 
 
-@dataclass(slots=True)
+@dataclass
 class RequestedFile:
     """The mark and the manifest of the speech of one request. Without ``signer``, it gets no manifest."""
 
@@ -32,12 +33,17 @@ class RequestedFile:
     _audio: AudioHash = field(default_factory=AudioHash)
     _marker: Marker | None = None
 
+    @cached_property
+    def _code(self) -> str:
+        text = self.request.text if isinstance(self.request, SynthesisRequest) else ""
+        return mark_code(self.signer, hash_text(text), f"{self.request.seed}")
+
     def add(self, chunk: AudioChunk) -> Samples:
         """Return the samples of the file."""
         self._audio.add(chunk.samples)
         if not self.is_marked:
             return chunk.samples
-        self._marker = self._marker or Marker(chunk.sample_rate)
+        self._marker = self._marker or Marker(chunk.sample_rate, code=self._code)
         return self._marker(chunk.samples)
 
     def signed(self, content: bytes, format_name: str, report: SynthesisReport) -> bytes:
@@ -48,5 +54,6 @@ class RequestedFile:
         statement = spoken_statement(self.request).completed(
             report, self.description, licence=self.licence, audio_sha256=self._audio.hexdigest()
         )
-        statement = replace(statement, edits=(MARKED,) if self.is_marked else ())
+        if self.is_marked:
+            statement = replace(statement, edits=(MARKED,), mark_code=self._code)
         return self.signer.sign_content(content, f"speech{suffix}", statement)

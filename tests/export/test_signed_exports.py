@@ -6,17 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import soundfile
 from speech_fakes import TEXTS, FakeSpeechSource, items_of
 
+from studio import paths
 from studio.audio.encoding import ENCODINGS, MP3_192
+from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
 from studio.errors import UnusableCertificate
 from studio.export.book import BookDetails
 from studio.export.exporter import Exporter
 from studio.export.mastering import LoudnessTarget
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.provenance import Provenance
-from studio.export.speech_source import ScriptChapter
-from studio.export.standards import ACX
+from studio.export.speech_source import ExportItem, ScriptChapter
+from studio.export.standards import ACX, AudioStandard
 from studio.provenance.inspection import ManifestState, inspect_file
 from studio.provenance.signing import Signing
 from studio.provenance.statement import hash_text
@@ -72,6 +76,35 @@ def test_mastered_chapters_and_audiobooks_are_valid(tmp_path: Path) -> None:
         assert found.state is ManifestState.VALID
         assert found.speech is not None
         assert "mastered" in found.speech["edits"]
+
+
+class VoiceSource(FakeSpeechSource):
+    """Clips of people instead of noise."""
+
+    def synthesize_waveform(self, item: ExportItem) -> Waveform:
+        name = ("Ada", "Angus", "Max", "Miles")[item.index % 4]
+        return read_audio(paths.resources() / "voices" / f"{name}.wav").resampled(24_000)
+
+
+@pytest.mark.parametrize("standard", [None, ACX])
+def test_the_mark_of_a_long_file_contains_the_number_in_its_manifest(
+    tmp_path: Path, standard: AudioStandard | None
+) -> None:
+    settings = ExportSettings(
+        provenance=replace(SIGNED, is_marked=True),
+        has_line_files=False,
+        joined_name="all",
+        standard=standard,
+        sample_rate=44_100,
+    )
+    plan = ExportPlan.make(items_of([f"Sentence {number}." for number in range(12)]), tmp_path / "out", settings)
+    (path,) = Exporter(plan, VoiceSource(), journals=tmp_path / "journals").run().files
+    found = inspect_file(path)
+    assert found.speech is not None
+    assert found.mark.number == found.speech["mark_code"][:8]
+    samples, rate = soundfile.read(path, dtype="float32")
+    soundfile.write(tmp_path / "copy.mp3", samples[5 * rate :], rate)
+    assert inspect_file(tmp_path / "copy.mp3").mark.number == found.mark.number
 
 
 def test_signed_files_are_kept_and_unsigned_ones_are_signed_later(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples, resample_steeply
 from studio.errors import UnreadableClip
 from studio.provenance.mark import Marker, MarkState, find_mark
+from studio.provenance.mark_code import file_id, keyed_code, number_of
 
 RATE = 24_000
 
@@ -78,6 +79,41 @@ def test_pieces_are_marked_like_the_whole() -> None:
     marker = Marker(RATE)
     pieces = [marker(piece) for piece in np.array_split(samples, [1, 5, 5, 4_000, 60_000])]
     np.testing.assert_allclose(np.concatenate(pieces), Marker(RATE)(samples), atol=1e-6)
+
+
+def test_a_line_of_two_seconds_is_found_after_compression(tmp_path: Path) -> None:
+    for name in ("Ada", "Angus", "Max", "Miles"):
+        samples = read_voice(name)[RATE // 2 : RATE // 2 + 2 * RATE]
+        assert find_mark(write(tmp_path / "marked.mp3", samples, is_marked=True)).state is MarkState.FOUND
+        assert find_mark(write(tmp_path / "unmarked.mp3", samples, is_marked=False)).state is MarkState.NOT_FOUND
+
+
+def test_the_mark_of_earlier_versions_is_found(tmp_path: Path) -> None:
+    samples = np.concatenate([read_voice(name) for name in ("Ada", "Miles", "Linda")])
+    old = find_mark(write(tmp_path / "old.wav", Marker(RATE, code="")(samples), is_marked=False))
+    assert (old.state, old.codes) == (MarkState.FOUND, ())
+
+
+@pytest.mark.parametrize("change", ["none", "mp3", "cut", "faster", "lines"])
+def test_the_number_of_a_file_is_read_with_its_key_only(tmp_path: Path, change: str) -> None:
+    clips = [read_voice(name) for name in 2 * ("Ada", "Angus", "Linda", "Max", "Miles")]
+    number = file_id("a book", "chapter 1")
+    code = keyed_code(number, b"a key")
+    if change == "lines":  # each is marked for itself, at its place in the file
+        starts = np.cumsum([0, *map(len, clips)])
+        marked = np.concatenate(
+            [Marker(RATE, code=code, start=int(start))(clip) for start, clip in zip(starts, clips, strict=False)]
+        )
+    else:
+        marked = Marker(RATE, code=code)(np.concatenate(clips))
+    if change == "cut":
+        marked = marked[round(3.3 * RATE) :]
+    elif change == "faster":
+        marked = resample_steeply(marked, 25, 24)
+    found = find_mark(write(tmp_path / f"marked.{'mp3' if change == 'mp3' else 'wav'}", marked, is_marked=False))
+    assert number_of(found.codes, b"a key") == number
+    assert number_of(found.codes, b"another key") == ""
+    assert number_of(found.codes, b"") == ""
 
 
 def test_silence_stays_silent() -> None:
