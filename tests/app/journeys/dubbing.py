@@ -21,7 +21,7 @@ LONG_TEXTS = (
     "Somebody must have heard the window break in the hall.",
 )
 # Speech of the long texts takes about three seconds. The last slot is far too short for any reading.
-SHORT_SLOTS_SECONDS = (2.4, 2.2, 2.0, 1.8, 0.7)
+SHORT_SLOTS_SECONDS = (2.2, 2.1, 2.0, 1.8, 0.7)
 LONG_SLOT_SECONDS = 3.2
 
 

@@ -9,7 +9,9 @@ from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
 from studio.audio.waveform import Waveform
+from studio.provenance.inspection import inspect_file
 from studio.provenance.mark import Marker
+from studio.provenance.mark_code import PLAIN_CODE
 
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 MAX_OVERRUN_SECONDS = 0.1
@@ -24,7 +26,7 @@ def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(t
     found = report["found"]
     assert found["has_time_line"]
     assert len(found["before"]) == NUM_CUES
-    assert sum(overrun > MAX_OVERRUN_SECONDS for overrun in found["before"]) == NUM_CUES // 3
+    assert sum(overrun > MAX_OVERRUN_SECONDS for overrun in found["before"]) == NUM_CUES // 3, found["before"]
     after = zip(found["after"], found["marked"], strict=True)
     assert not [overrun for overrun, is_marked in after if overrun > MAX_OVERRUN_SECONDS and not is_marked]
     # Two slots are shorter than any reading. The others must fit, or the limits would have done nothing.
@@ -34,11 +36,12 @@ def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(t
     (file,) = (traveller.folder / "Timbre").rglob("*.wav")
     exported, rate = soundfile.read(file, dtype="float32")
     assert rate == VIDEO_RATE
-    takes = [
-        Marker(rate)(Waveform(take, TAKE_RATE).resampled(rate).samples)
-        for take in np.load(traveller.folder / "takes.npz").values()
-    ]
+    code = (inspect_file(file).speech or {}).get("mark_code", PLAIN_CODE)
     starts = [round(start * rate) for start, _, _ in cues()]
+    takes = [
+        Marker(rate, code=code, start=start)(Waveform(take, TAKE_RATE).resampled(rate).samples)
+        for start, take in zip(starts, np.load(traveller.folder / "takes.npz").values(), strict=True)
+    ]
     expected = np.zeros(max(len(exported), starts[-1] + len(takes[-1])), np.float32)
     for start, take in zip(starts, takes, strict=True):
         expected[start : start + len(take)] += take
