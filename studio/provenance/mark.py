@@ -45,6 +45,7 @@ LIMIT = 4.2
 LIMIT_AT_OTHER_SPEEDS = 5.0  # of which there are 40
 # The same for the code. The highest of 1,810 unmarked files were 4.4 and 4.9.
 CODE_LIMIT, CODE_LIMIT_AT_OTHER_SPEEDS = 4.6, 5.2
+_CLEAR = 3.0  # above the limit: other speeds are not searched
 _FADE_SECONDS = 0.03  # from one half of a slot to the next
 _NUM_BANDS, _BAND_HZ = 128, 15.625  # of the gains
 _TAPS_PER_SECOND = 10  # the filter is this part of a second long
@@ -225,8 +226,9 @@ def find_in(samples: Samples) -> FoundMark:
     levels, is_loud = _levels(samples)
     if is_loud.sum() < _MIN_FRAMES:
         return FoundMark(MarkState.NOT_CHECKED)
-    found = max((_find_equaliser(levels), _find_code(levels, is_loud)), key=lambda each: each.margin)
-    return replace(found, state=MarkState.FOUND) if found.margin >= 0 else found
+    of_code = _find_code(levels, is_loud)
+    found = max((of_code, _find_equaliser(levels)), key=lambda each: each.margin)
+    return replace(found, state=MarkState.FOUND, codes=of_code.codes) if found.margin >= 0 else found
 
 
 def _find_equaliser(levels: Array) -> FoundMark:
@@ -257,6 +259,8 @@ def _find_code(levels: Array, is_loud: npt.NDArray[np.bool_]) -> FoundMark:
             if searched is None or score - limit > best.margin:
                 best = FoundMark(MarkState.NOT_FOUND, score, speed=tempo, limit=limit)
                 searched, place = search, (frames_per_slot / tempo, offset)
+        if best.margin > _CLEAR:
+            break
     assert searched is not None
     return replace(best, codes=searched.codes(*place)) if best.margin >= 0 else best
 
