@@ -30,7 +30,7 @@ A valid manifest proves that the file has not changed since it was signed. Who h
 certificate is trusted: your own key, and those of --trust, are. A file without a manifest may be synthetic, too.
 
 A mark stays in the sound when the manifest is removed, after compression, and often after a change of speed by up to
-10 %. It is found in nearly all lines of two seconds and more. Speech without a mark may be synthetic, too: it may come
+10 %. It is found in most lines of two seconds and more. Speech without a mark may be synthetic, too: it may come
 from another program, or the mark may have been removed. In half a minute of speech that you have signed, the mark
 contains the number of the file, which its manifest states as "mark_code". Only your key can read it.
 
