@@ -8308,8 +8308,12 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无。文件没有注明来源，也可能是合成语音。</translation>
     </message>
     <message>
-        <source>It is your file {number}.</source>
-        <translation>这是您的文件 {number}。</translation>
+        <source>human recording with replaced words</source>
+        <translation>真人录音，部分词语经过替换</translation>
+    </message>
+    <message>
+        <source>human recording</source>
+        <translation>真人录音</translation>
     </message>
     <message>
         <source>Model</source>
@@ -8348,20 +8352,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>另有 {count} 行</translation>
     </message>
     <message>
-        <source>recording of a person with replaced words</source>
-        <translation>真人录音，部分词语经过替换</translation>
-    </message>
-    <message>
-        <source>recording of a person</source>
-        <translation>真人录音</translation>
-    </message>
-    <message>
         <source>Mark</source>
         <translation>水印</translation>
     </message>
     <message>
         <source>Found. The speech is synthetic; the mark is clearest from {start} to {end} s.</source>
         <translation>已检出。语音为合成；水印在第 {start} 到 {end} 秒最清楚。</translation>
+    </message>
+    <message>
+        <source>This is your file {number}.</source>
+        <translation>这是您的文件 {number}。</translation>
     </message>
     <message>
         <source>No mark found. The speech may be synthetic, too.</source>
@@ -10123,14 +10123,6 @@ Import a script with names, such as a table with a character column or a dialogu
 </context>
 <context>
     <name>RecordedTakes</name>
-    <message>
-        <source>Audio files ({patterns})</source>
-        <translation>音频文件 ({patterns})</translation>
-    </message>
-    <message>
-        <source>All files ({patterns})</source>
-        <translation>所有文件 ({patterns})</translation>
-    </message>
     <message>
         <source>Use a recording of this line as a take</source>
         <translation>选择这一行的录音</translation>

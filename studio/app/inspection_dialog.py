@@ -106,7 +106,7 @@ class InspectionDialog(QDialog):
                 found = self.tr("Found. The speech is synthetic; the mark is clearest from {start} to {end} s.").format(
                     start=round(mark.start_seconds), end=round(mark.end_seconds)
                 )
-                own = self.tr("It is your file {number}.").format(number=mark.number) if mark.number else ""
+                own = self.tr("This is your file {number}.").format(number=mark.number) if mark.number else ""
                 return join_sentences([found, *([own] if own else [])])
             case MarkState.NOT_FOUND:
                 return self.tr("No mark found. The speech may be synthetic, too.")
@@ -133,8 +133,8 @@ class InspectionDialog(QDialog):
 
     def _recording(self, state: object) -> str:
         if state == REPLACED_WORDS:
-            return self.tr("recording of a person with replaced words")
-        return self.tr("recording of a person")
+            return self.tr("human recording with replaced words")
+        return self.tr("human recording")
 
 
 def _inspect(files: Iterable[Path]) -> list[Inspection]:

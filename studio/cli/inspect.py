@@ -120,7 +120,7 @@ def _mark(mark: FoundMark) -> str:
         case MarkState.FOUND:
             speed = "" if mark.speed == 1.0 else f", played {mark.speed:g} times as fast"
             place = f"clearest from {mark.start_seconds:.0f} to {mark.end_seconds:.0f} s"
-            number = f"; file {mark.number} of yours" if mark.number else ""
+            number = f"; your file {mark.number}" if mark.number else ""
             return f"found; the speech is synthetic ({place}{speed}){number}"
         case MarkState.NOT_FOUND:
             return "no mark found; the speech may be synthetic, too"
@@ -174,7 +174,7 @@ def _speech(speech: Mapping[str, Any]) -> list[str]:
     for line in lines[:_MAX_LINES]:
         verdict = f", check {line['verdict']}" if "verdict" in line else ""
         consent = f", consent: {line['consent']}" if "consent" in line else ""
-        recording = f", recording of a person: {line['recording']}" if "recording" in line else ""
+        recording = f", human recording ({line['recording']})" if "recording" in line else ""
         sentences.append(f"line: voice {line.get('voice')}, seed {line.get('seed')}{recording}{verdict}{consent}")
     if len(lines) > _MAX_LINES:
         sentences.append(f"and {len(lines) - _MAX_LINES} more lines")

@@ -30,7 +30,7 @@ class Mode(Enum):
     INSTRUCT = "instruct"
     SPEAKER = "built-in speaker"  # a voice without a clip
     CONVERSION = "voice conversion"
-    RECORDING = "recording"  # of a person
+    RECORDING = "recording"  # a human recording
     REPLACED_WORDS = "recording with replaced words"
 
 

@@ -97,7 +97,7 @@ class SentenceOpener:
         return found
 
     def _tokens_of(self, item: Sentence) -> SpeechTokenRequest:
-        """Return the request for the next sentence. Call once for each, because a typed language tag applies on."""
+        """Return the request for the next sentence. Call it once per sentence: a typed language tag stays in effect."""
         tokenizer = self._stages.text_tokenizer
         tag = self._language_tags.before(item.spoken) if self.mode is Mode.CROSS_LINGUAL else ""
         return replace(

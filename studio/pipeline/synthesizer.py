@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -200,17 +201,7 @@ class Synthesizer:
         known = tuple(each for each in request.known_tokens if self._are_speech_tokens(each.speech_tokens))
         request = replace(request, is_streaming=self._is_streamed(request), known_tokens=known)
         items: Sequence[Sentence | Pause | ArrivingSentence]
-        if text is None:
-            items = self._items(request)
-        else:
-            sentence = ArrivingSentence(
-                text,
-                form=self.stages.generation.text,
-                tokenizer=self.stages.text_tokenizer,
-                normalize=not request.text_is_normalized,
-                language=request.language,
-            )
-            items = [sentence]
+        items = self._items(request) if text is None else [ArrivingSentence(text, **self._text_options(request))]
         text_seconds = time.perf_counter() - started
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             prompt = self._prompt(request.voice)
@@ -252,7 +243,7 @@ class Synthesizer:
         recording = read_audio(source, longest_seconds=MAX_SECONDS)
         require_sound(recording)
         request = replace(request, is_divided=False)
-        sentence = self._undivided(request)
+        sentence = prepare_undivided(request.text, **self._text_options(request))
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             voice = self._voice(request, self._prompt(request.voice), self._prompt_cache, control, is_one_of_many=True)
             tokens = source_tokens(recording, self.stages.frontend().speech_tokenizer)
@@ -278,25 +269,19 @@ class Synthesizer:
         )
 
     def _items(self, request: SynthesisRequest) -> Sequence[Sentence | Pause]:
+        options = self._text_options(request)
         if not request.is_divided:
-            return [self._undivided(request)]
-        return prepare_text(
-            request.text,
-            form=self.stages.generation.text,
-            tokenizer=self.stages.text_tokenizer,
-            normalize=not request.text_is_normalized,
-            language=request.language,
-            is_continued=request.first_index > 0,
-        )
+            return [prepare_undivided(request.text, **options)]
+        return prepare_text(request.text, is_continued=request.first_index > 0, **options)
 
-    def _undivided(self, request: SynthesisRequest) -> Sentence:
-        return prepare_undivided(
-            request.text,
-            form=self.stages.generation.text,
-            tokenizer=self.stages.text_tokenizer,
-            normalize=not request.text_is_normalized,
-            language=request.language,
-        )
+    def _text_options(self, request: SynthesisRequest) -> dict[str, Any]:
+        """Return the arguments of ``prepare_text`` and its relatives that belong to the model and the request."""
+        return {
+            "form": self.stages.generation.text,
+            "tokenizer": self.stages.text_tokenizer,
+            "normalize": not request.text_is_normalized,
+            "language": request.language,
+        }
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""
@@ -337,7 +322,7 @@ class Synthesizer:
     ) -> tuple[SentenceEvidence, ...]:
         """Return the evidence about ``sentences``. The language model is the one that generated them.
 
-        The flow receives the silent tokens of recordings.
+        Long silences of recordings are kept.
         """
         return EvidenceReader(
             alignment=None if self.description.makes_noise else self.stages.alignment,

@@ -114,7 +114,7 @@ def final_request(
 def recording_request(
     line: Line, dictionary: PronunciationDictionary, *, voice: VoiceReference, generation: str, language: str = ""
 ) -> SynthesisRequest:
-    """Return the request for the speech tokens of a recording of ``line``. The parameters are as in the above."""
+    """Return the request for the speech tokens of a recording of ``line``. See ``synthesis_request``."""
     request = synthesis_request(line, dictionary, voice=voice, generation=generation, seed=0, language=language)
     return replace(request, speed=1.0, is_divided=False)
 

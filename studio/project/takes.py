@@ -107,7 +107,7 @@ class Take:
 
     @property
     def is_recording(self) -> bool:
-        """Whether a person spoke the take, except for words that were replaced."""
+        """Whether the take is a human recording, possibly with replaced words."""
         return self.parameters.mode in (Mode.RECORDING.value, Mode.REPLACED_WORDS.value)
 
     @property

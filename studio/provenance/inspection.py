@@ -24,10 +24,10 @@ from studio.provenance.signing import (
     OFFLINE,
     SIDECAR_SUFFIX,
     can_sign,
-    chosen_signing,
     import_library,
 )
 from studio.provenance.statement import SPEECH_LABEL
+from studio.settings import SIGNING_CERTIFICATE
 from studio.settings_store import Settings
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
@@ -86,9 +86,9 @@ def own_certificates() -> bytes:
 
 
 def _own_key() -> bytes:
-    """Return the private key with which files are signed, or nothing if no usable key exists."""
-    signing = chosen_signing(Settings())
-    own = None if signing is None else _own_credentials(signing.certificate)
+    """Return the private key that signs files, or nothing if no usable key exists."""
+    certificate = Settings()[SIGNING_CERTIFICATE]
+    own = _own_credentials(Path(certificate) if certificate else None)
     return b"" if own is None else own.private_key
 
 

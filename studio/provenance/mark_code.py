@@ -1,9 +1,9 @@
-"""The part of the mark that changes over time: anyone can find it, and the owner of a key can read its number.
+"""The time-varying part of the mark. Anyone can detect it, and only the holder of the key can verify its number.
 
 Decided: between 2 and 6 kHz, each band is louder in one half of a slot of 1.5 s, and as much quieter in the other, by a
 fixed pattern of signs (1 dB) and by another one (0.9 dB) that stands for six bits of the code. Because: what tells voices
 apart, and the rooms of recordings, is the same in both halves and cancels out, so that single lines are found, and eight
-slots carry a number. Patterns that are not used show how strong chance is in the same sound.
+slots carry a number. Unused patterns measure the chance level in the same sound.
 
 The code of 48 bits is a number and its authentication by the signing key. It is not secret, and can be copied.
 """
@@ -57,7 +57,7 @@ def keyed_code(number: str, key: bytes) -> str:
 
 
 def number_of(codes: Sequence[str], key: bytes) -> str:
-    """Return the number of the first of ``codes`` that was made with ``key``, or "" if there is none."""
+    """Return the number in the first of ``codes`` that was made with ``key``, or "" if none was."""
     if not key:
         return ""
     return next((code[:_ID_DIGITS] for code in codes if keyed_code(code[:_ID_DIGITS], key) == code), "")

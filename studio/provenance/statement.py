@@ -33,7 +33,7 @@ MARKED = "marked"  # the edit that adds the imperceptible mark
 _ACTIONS = {MARKED: "c2pa.watermarked.unbound"}  # the others are plain edits
 SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 UNCHANGED, REPLACED_WORDS = "unchanged", "words replaced"  # values of ``SpokenLine.recording``
-# For files with recordings of people.
+# For files that contain human recordings.
 PARTLY_SYNTHETIC = "http://cv.iptc.org/newscodes/digitalsourcetype/compositeWithTrainedAlgorithmicMedia"
 _FULL_SCALE = 32_767
 # The other fields of a request are the settings of a line. Tokens of an earlier take contain the text.
@@ -53,7 +53,7 @@ class SpokenLine:
         audio_sha256: The hash of the take in 16 bits (``AudioHash``), after these edits.
         tokens_sha256: The hash of its speech tokens.
         consent: What is recorded of the consent to the voice, or a hash of it.
-        recording: ``UNCHANGED`` or ``REPLACED_WORDS`` if the line is a recording of a person.
+        recording: ``UNCHANGED`` or ``REPLACED_WORDS`` for a human recording, otherwise empty.
     """
 
     text_sha256: str

@@ -1,18 +1,17 @@
-"""A recording of a person as a take of the current line. Its words can be replaced like those of other takes."""
+"""Adding a human recording as a take of the current line. Its words can be replaced like those of other takes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.app.background import run_in_thread
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
-from studio.app.voices.voice_importer import AUDIO_SUFFIXES
-from studio.app.widgets.dialogs import choose_file, default_folder
+from studio.app.synthesis.voice_conversion import choose_recording
 from studio.audio.files import read_audio
 from studio.errors import NothingToSpeak, VoiceNotFound
 from studio.project.changes import AddTake
@@ -38,14 +37,8 @@ class RecordedTakes(QObject):
         line = self._script.current_line
         if line is None:
             return
-        patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
-        filters = (
-            self.tr("Audio files ({patterns})").format(patterns=patterns),
-            self.tr("All files ({patterns})").format(patterns="*"),
-        )
-        folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
         title = self.tr("Use a recording of this line as a take")
-        choose_file(self._window, title, lambda path: self.add(line.id, path), folder=folder, filters=filters)
+        choose_recording(self._window, title, lambda path: self.add(line.id, path))
 
     def add(self, line_id: str, source: Path) -> None:
         """Add ``source``, a recording of the text of a line, as its chosen take."""

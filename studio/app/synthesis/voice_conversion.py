@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.app.script.script_page import ScriptPage
@@ -13,6 +14,17 @@ from studio.app.voices.voice_importer import AUDIO_SUFFIXES
 from studio.app.widgets.dialogs import choose_file, default_folder
 from studio.errors import VoiceNotFound
 from studio.project.lines import Line, new_id
+
+
+def choose_recording(window: QWidget, title: str, then: Callable[[Path], object]) -> None:
+    """Let the user choose an audio file, and pass it to ``then``."""
+    patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
+    filters = (
+        QCoreApplication.translate("VoiceConversionController", "Audio files ({patterns})").format(patterns=patterns),
+        QCoreApplication.translate("VoiceConversionController", "All files ({patterns})").format(patterns="*"),
+    )
+    folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
+    choose_file(window, title, then, folder=folder, filters=filters)
 
 
 class VoiceConversionController(QObject):
@@ -31,13 +43,7 @@ class VoiceConversionController(QObject):
         if voice is None:
             return
         title = self.tr("Convert a recording to the voice {voice}").format(voice=voice)
-        patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
-        filters = (
-            self.tr("Audio files ({patterns})").format(patterns=patterns),
-            self.tr("All files ({patterns})").format(patterns="*"),
-        )
-        folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
-        choose_file(self._window, title, self.speak, folder=folder, filters=filters)
+        choose_recording(self._window, title, self.speak)
 
     def speak(self, recording: Path) -> None:
         """Convert ``recording`` to the voice of the current line, in a new line below it."""
