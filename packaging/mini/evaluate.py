@@ -42,6 +42,7 @@ from training.trainers.sound_recognizer import load_network
 
 _SENTENCES, _QUICK_SENTENCES = 24, 4
 _UNSEEN, _QUICK_UNSEEN = 20, 4
+_PARAGRAPHS, _QUICK_PARAGRAPHS = 20, 2
 
 
 class _Originals:
@@ -117,6 +118,7 @@ def main(arguments: Sequence[str]) -> int:
             teacher=originals.read,
             judge=load_network(parsed.work / "judge_recognizer.pt"),
             num_sentences=_QUICK_SENTENCES if parsed.quick else _SENTENCES,
+            num_paragraphs=_QUICK_PARAGRAPHS if parsed.quick else _PARAGRAPHS,
         )
         for name in names:
             print(f"{name} ...", file=sys.stderr, flush=True)

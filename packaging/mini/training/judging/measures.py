@@ -13,8 +13,10 @@ from training.corpus.acoustics import f0_of
 from training.corpus.texts import test_sentences
 from training.corpus.utterance import FloatArray
 from training.judging.english_words import Pocketsphinx, word_error_rate
+from training.judging.intonation import pitch_correlation
 from training.judging.listeners import energy_above_8_khz_db, quality, voice_embedding
 from training.judging.outcome import Outcome, at_least, at_most
+from training.judging.paragraphs import heard_order, paragraphs
 from training.judging.program import Clip, Program
 from training.trainers.sound_recognizer import Heard, SoundRecognizer, error_rate, recognize
 
@@ -39,6 +41,7 @@ class Examination:
     teacher: Reading
     judge: SoundRecognizer
     num_sentences: int
+    num_paragraphs: int
 
     @cached_property
     def sentences(self) -> Mapping[str, tuple[str, ...]]:
@@ -159,9 +162,22 @@ def bandwidth(examination: Examination) -> list[Outcome]:
     ]
 
 
-def questions(examination: Examination) -> list[Outcome]:
-    """Report how many questions end higher than their median."""
+def intonation(examination: Examination) -> list[Outcome]:
+    """Report the correlation of the pitch with the teacher's, and how many questions end higher than their median."""
     outcomes = []
+    for language in ("en", "zh"):
+        correlations = [
+            pitch_correlation(own, original)
+            for clip, said in examination.spoken(language)
+            for own, original in zip(said, examination.original(clip), strict=True)
+        ]
+        outcomes.append(
+            Outcome(
+                f"pitch.{language}",
+                f"correlation of the pitch with the teacher's, {language}",
+                float(np.nanmean(correlations)),
+            )
+        )
     for language, marks in (("en", "?"), ("zh", "？")):
         rises = [
             _ends_high(samples)
@@ -172,6 +188,69 @@ def questions(examination: Examination) -> list[Outcome]:
         if rises:
             outcomes.append(Outcome(f"questions.{language}", f"questions that rise, {language}", float(np.mean(rises))))
     return outcomes
+
+
+def whole_paragraphs(examination: Examination) -> list[Outcome]:
+    """Count the paragraphs in which a sentence is lost, repeated or unrecognisable."""
+    outcomes = []
+    for language in ("en", "zh"):
+        clip = next(each for each in examination.voices if each.language == language)
+        texts = examination.sentences[language]
+        wanted = [recognize(examination.judge, samples).sounds for samples in examination.original(clip)]
+        failed = []
+        for number, paragraph in enumerate(paragraphs(texts, language, examination.num_paragraphs), 1):
+            heard = recognize(examination.judge, examination.program.say(paragraph.text, clip).samples).sounds
+            if heard_order(heard, [wanted[index] for index in paragraph.sentences]) != tuple(
+                range(len(paragraph.sentences))
+            ):
+                failed.append(number)
+        outcomes.append(
+            Outcome(
+                f"paragraphs.{language}",
+                f"paragraphs of {examination.num_paragraphs} with a lost or repeated sentence, {clip.name}",
+                len(failed),
+                at_most(0),
+                ", ".join(map(str, failed)),
+            )
+        )
+    return outcomes
+
+
+def arriving_text(examination: Examination) -> list[Outcome]:
+    """Compare sentences that are spoken while they are being written with whole ones, in one voice of each language."""
+    outcomes = []
+    for language in ("en", "zh"):
+        clip = next(each for each in examination.voices if each.language == language)
+        texts = examination.sentences[language]
+        said = [examination.program.say_arriving(text, clip) for text in texts]
+        whole = [examination.program.say(text, clip).samples for text in texts]
+        loss = _errors(examination, clip, [each.samples for each in said]) - _errors(examination, clip, whole)
+        early = [each.first_audio_seconds < each.written_seconds for each in said]
+        outcomes += [
+            Outcome(
+                f"arriving.{language}",
+                f"error rate of arriving text above whole sentences, {clip.name}",
+                loss,
+                at_most(0.05),
+            ),
+            Outcome(
+                f"arriving.{language}.early",
+                f"sentences of arriving text that sound before their last word arrives, {clip.name}",
+                float(np.mean(early)),
+                at_least(1.0),
+            ),
+        ]
+    return outcomes
+
+
+def _errors(examination: Examination, clip: Clip, said: Sequence[FloatArray]) -> float:
+    """Return the error rate of English words or Mandarin sounds."""
+    if clip.language == "en":
+        recognizer = Pocketsphinx()
+        return word_error_rate([recognizer.words(samples) for samples in said], examination.sentences["en"])
+    wanted = [recognize(examination.judge, samples).sounds for samples in examination.original(clip)]
+    heard = [recognize(examination.judge, samples).sounds for samples in said]
+    return float(np.mean([error_rate(one, other) for one, other in zip(heard, wanted, strict=True)]))
 
 
 def size_and_speed(examination: Examination) -> list[Outcome]:
@@ -204,7 +283,9 @@ MEASURES: Mapping[str, Callable[[Examination], list[Outcome]]] = {
     "syllables": mandarin_syllables,
     "likeness": likeness,
     "bandwidth": bandwidth,
-    "questions": questions,
+    "intonation": intonation,
+    "paragraphs": whole_paragraphs,
+    "arriving": arriving_text,
     "speed": size_and_speed,
 }
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 
 import numpy as np
 import soundfile
@@ -12,7 +16,11 @@ from studio.errors import NoSpeechMade
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, RequestControl, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
+from studio.text.segmentation import IncrementalText, TextPart
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
+
+# Time between words, or Chinese characters, that are being written: 150 words or 240 characters a minute.
+_SECONDS_BETWEEN = {"en": 0.4, "zh": 0.25}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,15 @@ class Said:
     real_time_factor: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SaidArriving:
+    """Speech of a text that arrived. Both times are counted from the first word."""
+
+    samples: FloatArray = field(repr=False)
+    first_audio_seconds: float
+    written_seconds: float  # when the last word arrived
+
+
 class Program:
     """A model folder, opened by ``studio.pipeline``. Results are stored in the folder ``sounds``, for listening."""
 
@@ -55,9 +72,44 @@ class Program:
             soundfile.write(self._sounds / f"{clip.name}-{number:02d}.wav", said.samples, SAMPLE_RATE, subtype="PCM_16")
         return self._said[text, clip.name]
 
-    def _speak(self, text: str, clip: Clip) -> Said:
+    def say_arriving(self, text: str, clip: Clip) -> SaidArriving:
+        """Synthesize a text that is written at a constant speed while it is spoken."""
+        parts: SimpleQueue[TextPart | None] = SimpleQueue()
+        begun = time.monotonic()
+        written_seconds = 0.0
+
+        def write() -> None:
+            nonlocal written_seconds
+            divider = IncrementalText(interleaves=True)
+            for number, piece in enumerate(re.findall(r"\S+\s*" if clip.language == "en" else r"\w[^\w]*", text)):
+                time.sleep(_SECONDS_BETWEEN[clip.language] if number else 0.0)
+                written_seconds = time.monotonic() - begun
+                for part in divider.feed(piece):
+                    parts.put(part)
+            for part in divider.finish():
+                parts.put(part)
+            parts.put(None)
+
+        self.say(clip.transcript, clip)  # the voice is prepared
+        begun = time.monotonic()
+        writing = threading.Thread(target=write)
+        writing.start()
+        samples: list[FloatArray] = []
+        first_audio_seconds = float("inf")
+        while (part := parts.get()) is not None:
+            request = self._request(part.text, clip, seed=len(text))
+            for chunk in self._synthesizer.stream(request, control=RequestControl(), text=part.arriving):
+                first_audio_seconds = min(first_audio_seconds, time.monotonic() - begun)
+                samples.append(chunk.samples)
+        writing.join()
+        return SaidArriving(np.concatenate(samples), first_audio_seconds, written_seconds)
+
+    def _request(self, text: str, clip: Clip, *, seed: int) -> SynthesisRequest:
         voice = VoiceReference(clip.path, transcript=clip.transcript, name=clip.name)
-        request = SynthesisRequest(text=text, voice=voice, seed=len(text))
+        return SynthesisRequest(text=text, voice=voice, seed=seed)
+
+    def _speak(self, text: str, clip: Clip) -> Said:
+        request = self._request(text, clip, seed=len(text))
         chunks = self._synthesizer.stream(request, control=RequestControl())
         samples: list[FloatArray] = []
         try:
