@@ -293,6 +293,24 @@ def test_text_is_rendered_as_by_the_program(lines: list[SpokenLine], tokenizer: 
         assert (np.diff(places) >= 0).all()
 
 
+def test_tokens_in_two_parts_are_the_same_text_at_the_same_places(
+    lines: list[SpokenLine], tokenizer: TextTokenizer
+) -> None:
+    renderer = Renderer(tokenizer, 0.0, 0.0, np.random.default_rng(0), divided_share=1.0)
+    num_divided = 0
+    for line in (each for each in lines if each.language == "en"):
+        ids, places = renderer.render(line, "")
+        whole, whole_places = Renderer(tokenizer, 0.0, 0.0, np.random.default_rng(0)).render(line, "")
+        assert tokenizer.decode(ids) == tokenizer.decode(whole)
+        num_divided += len(ids) > len(whole)
+        letters, whole_letters = (
+            np.cumsum([len(tokenizer.decode((token,))) for token in each]) for each in (ids, whole)
+        )
+        # Every speech token still speaks a letter of the token that it spoke before.
+        assert (letters[places] <= whole_letters[whole_places]).all()
+    assert num_divided > 0
+
+
 def test_spoken_syllables_replace_those_of_the_front_end(lines: list[SpokenLine], tokenizer: TextTokenizer) -> None:
     line = replace(next(line for line in lines if line.language == "zh"), spoken="一人。", syllables=("yi4", "ren5"))
     ids, _ = Renderer(tokenizer, 0.0, 1.0, np.random.default_rng(0)).render(line, "")

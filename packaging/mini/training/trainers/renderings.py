@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -23,17 +24,24 @@ class Renderer:
     """Usually the same as in the program.
 
     A few English words are given in phones, as in corrections by the user, and half of the Mandarin lines in the
-    syllables that were really spoken, so that corrections are followed.
+    syllables that were really spoken, so that corrections are followed. ``divided_share`` of the text tokens are replaced
+    by tokens of their parts, so that rare tokens are learned with frequent ones (Provilkov and others, 2020: BPE dropout).
     """
 
     def __init__(
-        self, tokenizer: TextTokenizer, tagged_share: float, spoken_share: float, random: np.random.Generator
+        self,
+        tokenizer: TextTokenizer,
+        tagged_share: float,
+        spoken_share: float,
+        random: np.random.Generator,
+        *,
+        divided_share: float = 0.0,
     ) -> None:
         if tokenizer.respellings is None:
             raise ValueError("The folder of the vocabulary has no respellings.")
         self._tokenizer, self._random = tokenizer, random
         self._respellings: Respellings = tokenizer.respellings
-        self._tagged_share, self._spoken_share = tagged_share, spoken_share
+        self._tagged_share, self._spoken_share, self._divided_share = tagged_share, spoken_share, divided_share
         self._num_bytes = _count_bytes(tokenizer)
 
     def render(self, line: SpokenLine, before: str) -> tuple[tuple[int, ...], npt.NDArray[np.int64]]:
@@ -67,7 +75,7 @@ class Renderer:
                 text, length = text + self._respellings.spelled(part), length + len(part)
                 continue
             if text:
-                yield length, self._tokenizer.encode(text, allow_special=False)
+                yield length, self._encoded(text)
                 text, length = "", 0
             if match["word"]:
                 yield len(part), self._tokenizer.encode(tags, allow_special=True)
@@ -78,7 +86,25 @@ class Renderer:
                 special = "".join(syllable_tokens(syllable))
                 yield 1, self._tokenizer.encode(special, allow_special=True)
         if text:
-            yield length, self._tokenizer.encode(text, allow_special=False)
+            yield length, self._encoded(text)
+
+    def _encoded(self, text: str) -> tuple[int, ...]:
+        ids = self._tokenizer.encode(text, allow_special=False)
+        if not self._divided_share:
+            return ids
+        divides = self._random.random(len(ids)) < self._divided_share
+        parts = (
+            self._divided(token) if is_divided else (token,) for token, is_divided in zip(ids, divides, strict=True)
+        )
+        return tuple(chain.from_iterable(parts))
+
+    def _divided(self, token: int) -> tuple[int, ...]:
+        piece = self._tokenizer.decode((token,))
+        if len(piece) < 2 or "\N{REPLACEMENT CHARACTER}" in piece:
+            return (token,)
+        at = int(self._random.integers(1, len(piece)))
+        encode = self._tokenizer.encode
+        return (*encode(piece[:at], allow_special=False), *encode(piece[at:], allow_special=False))
 
     def _tags(self, word: str) -> str:
         """Return the special tokens of a word, or an empty text for a sound without one."""

@@ -53,7 +53,9 @@ class Settings:
     weight_decay: float = 0.05
     cool_down_share: float = 0.3
     short_steps: int = 600  # first single utterances, from which reading is learned faster
-    guided_steps: int = 2000  # share with guided attention, with decreasing weight
+    guided_steps: int = (
+        12_000  # steps with guided attention, with decreasing weight; fewer leave words repeated or lost
+    )
     guided_layer: int = 2
     bfloat16: bool = True
     num_trials: int = 12
@@ -194,7 +196,7 @@ def _validation(
         for name, each in (("", known), ("_unseen", unseen))
         for language in ("en", "zh")
     }
-    still = SequenceSettings(corrupted_speech=0.0)
+    still = SequenceSettings(corrupted_speech=0.0, divided_share=0.0)
     maker = (
         SequenceMaker(known, table.scheme, tokenizer, instructions, settings=still, random=random) if known else None
     )

@@ -58,9 +58,10 @@ class SequenceSettings:
     longest_speech_seconds: float = 12.0
     prompt_weight: float = 0.5
     corrupted_prompt: float = 0.4
-    corrupted_speech: float = 0.04
+    corrupted_speech: float = 0.1
     tagged_share: float = 0.03  # share of English words in phones, as in corrections by the user
     spoken_share: float = 0.5  # share of Mandarin lines in the syllables that were spoken
+    divided_share: float = 0.1  # share of text tokens in two parts
     neutral_accent: str = "us"  # the pronunciation without a prompt
 
 
@@ -119,7 +120,9 @@ class SequenceMaker:
         self._scheme, self._settings, self._random, self._tokenizer = scheme, settings, random, tokenizer
         self._start_row, self._task_row = tokenizer.num_tokens, tokenizer.num_tokens + 1
         self._first_pair_row = tokenizer.num_tokens + 2
-        self._renderer = Renderer(tokenizer, settings.tagged_share, settings.spoken_share, random)
+        self._renderer = Renderer(
+            tokenizer, settings.tagged_share, settings.spoken_share, random, divided_share=settings.divided_share
+        )
         self._stops = {tokenizer.encode(mark, allow_special=False) for mark in ".。"}
         self._preamble = COSYVOICE3_TEXT.cross_lingual(tokenizer)
         groups = list(by_speaker_and_style(lines).values())
