@@ -74,7 +74,7 @@ def test_every_step_follows_what_it_needs(options: ProductionOptions) -> None:
 
 def test_minutes_are_shared_out(options: ProductionOptions) -> None:
     assert sum(step.share for step in steps(options)) == pytest.approx(1.0, abs=0.02)
-    learn = command(next(step for step in steps(options) if step.name == "judge_encoder"), options)
+    learn = command(next(step for step in steps(options) if step.name == "judge_recognizer"), options)
     assert learn[learn.index("--minutes") + 1] == "2.00"
     assert learn[learn.index("--seed") + 1] == "7"
 

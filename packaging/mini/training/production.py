@@ -73,8 +73,8 @@ Start = Callable[[Sequence[str]], Running]
 _READER_TIME = ("--minutes", "8")
 _TUNING = {"begin_with": "vocoder", "flow_share": "0.5", "adversarial_from": "0", "rate": "0.0002"}
 _RECOGNIZER = {"takes_share": "0.5", "spliced_share": "0.35"}
-# A different seed and other speakers make these networks independent of the model's.
-_JUDGES, _SEED_OF_JUDGES = ("judge_encoder", "judge_recognizer"), 7
+# A different seed and other speakers make the judge independent of the model's networks.
+_JUDGE, _SEED_OF_JUDGE = "judge_recognizer", 7
 
 
 def steps(options: ProductionOptions) -> tuple[Step, ...]:
@@ -101,15 +101,14 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
         Step("words", ("words", *teacher, *work)),
         *readers,
         Step("tokens", ("tokens", *corpus, *work), after=tuple(reader.name for reader in readers)),
-        Step("f0", ("f0",), 0.03, early),
-        Step("letter_sounds", ("letter_sounds", "--corpus", str(options.teacher)), 0.04),
-        Step("speaker_encoder", ("speaker_encoder",), 0.02, some),
-        Step("vocoder", ("vocoder",), 0.26, some, ("f0",)),
-        Step("tokenizer", ("tokenizer",), 0.05, some, ("tokens",)),
-        Step("judge_encoder", ("speaker_encoder", "--name", "judge_encoder", *odd), 0.02, some),
-        Step("judge_recognizer", ("sound_recognizer", "--name", "judge_recognizer", *odd), 0.04, some),
-        Step("speech_lm", ("speech_lm",), 0.22, whole, ("tokens", "words", "letter_sounds")),
-        Step("flow", ("flow",), 0.2, whole, ("tokens", "speaker_encoder")),
+        Step("f0", ("f0",), 0.01, early),
+        Step("letter_sounds", ("letter_sounds", "--corpus", str(options.teacher)), 0.02),
+        Step("speaker_encoder", ("speaker_encoder",), 0.01, some),
+        Step("vocoder", ("vocoder",), 0.235, some, ("f0",)),
+        Step("tokenizer", ("tokenizer",), 0.02, some, ("tokens",)),
+        Step(_JUDGE, ("sound_recognizer", "--name", _JUDGE, *odd), 0.02, some),
+        Step("speech_lm", ("speech_lm",), 0.29, whole, ("tokens", "words", "letter_sounds")),
+        Step("flow", ("flow",), 0.3, whole, ("tokens", "speaker_encoder")),
         Step("flow_mels", ("flow_mels", *corpus, *work), after=("flow",)),
         Step(
             TUNED_VOCODER,
@@ -123,13 +122,13 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
             ("takes", "--hours", takes_hours, *corpus, *work, "--to", takes, "--model", str(options.to)),
             after=("model",),
         ),
-        Step("recognizer", ("sound_recognizer", "--name", "recognizer", *_settings(_RECOGNIZER)), 0.04, 0, ("takes",)),
+        Step("recognizer", ("sound_recognizer", "--name", "recognizer", *_settings(_RECOGNIZER)), 0.02, 0, ("takes",)),
         Step("ship", ("ship", *work, *to), after=("recognizer",)),
         Step("comparisons", ("comparisons", *to), after=("ship",)),
         Step(
             "measures",
             ("--model", str(options.to), *work, *teacher, "--json", measured),
-            after=("ship", *_JUDGES),
+            after=("ship", _JUDGE),
             script="evaluate.py",
         ),
         Step("card", ("card", *work, *to, "--measured", measured), after=("measures",)),
@@ -180,7 +179,7 @@ def command(step: Step, options: ProductionOptions) -> list[str]:
         return words
     if "--corpus" not in words:
         words += ["--corpus", str(options.corpus)]
-    seed = options.seed + (_SEED_OF_JUDGES if step.name in _JUDGES else 0)
+    seed = options.seed + (_SEED_OF_JUDGE if step.name == _JUDGE else 0)
     words += ["--work", str(options.work), "--minutes", f"{step.share * options.minutes:.2f}"]
     return [*words, "--seed", str(seed), "--device", options.device]
 
