@@ -53,6 +53,9 @@ class Examination:
             if clip.language == language:
                 yield clip, [self.program.say(text, clip).samples for text in self.sentences[language]]
 
+    def first_voice(self, language: str) -> Clip:
+        return next(clip for clip in self.voices if clip.language == language)
+
     def original(self, clip: Clip) -> list[FloatArray]:
         return [self.teacher(text, clip) for text in self.sentences[clip.language]]
 
@@ -194,15 +197,14 @@ def whole_paragraphs(examination: Examination) -> list[Outcome]:
     """Count the paragraphs in which a sentence is lost, repeated or unrecognisable."""
     outcomes = []
     for language in ("en", "zh"):
-        clip = next(each for each in examination.voices if each.language == language)
+        clip = examination.first_voice(language)
         texts = examination.sentences[language]
         wanted = [recognize(examination.judge, samples).sounds for samples in examination.original(clip)]
         failed = []
         for number, paragraph in enumerate(paragraphs(texts, language, examination.num_paragraphs), 1):
             heard = recognize(examination.judge, examination.program.say(paragraph.text, clip).samples).sounds
-            if heard_order(heard, [wanted[index] for index in paragraph.sentences]) != tuple(
-                range(len(paragraph.sentences))
-            ):
+            order = heard_order(heard, [wanted[index] for index in paragraph.sentences])
+            if order != tuple(range(len(paragraph.sentences))):
                 failed.append(number)
         outcomes.append(
             Outcome(
@@ -217,10 +219,10 @@ def whole_paragraphs(examination: Examination) -> list[Outcome]:
 
 
 def arriving_text(examination: Examination) -> list[Outcome]:
-    """Compare sentences that are spoken while they are being written with whole ones, in one voice of each language."""
+    """Compare sentences spoken while they are typed with whole ones, in one voice of each language."""
     outcomes = []
     for language in ("en", "zh"):
-        clip = next(each for each in examination.voices if each.language == language)
+        clip = examination.first_voice(language)
         texts = examination.sentences[language]
         said = [examination.program.say_arriving(text, clip) for text in texts]
         whole = [examination.program.say(text, clip).samples for text in texts]
@@ -235,7 +237,7 @@ def arriving_text(examination: Examination) -> list[Outcome]:
             ),
             Outcome(
                 f"arriving.{language}.early",
-                f"sentences of arriving text that sound before their last word arrives, {clip.name}",
+                f"arriving sentences that are heard before their last word arrives, {clip.name}",
                 float(np.mean(early)),
                 at_least(1.0),
             ),

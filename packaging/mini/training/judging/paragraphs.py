@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _NUM_SENTENCES = range(4, 7)
-# Typography of real texts, which must change no sentence: (form of the sentence, replacements in it).
+# Typography of real texts, which must not change what is heard: a template, and replacements in the sentence.
 _FORMS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
     "en": (
         ("{}", {}),
@@ -52,8 +52,8 @@ def heard_order(heard: Sequence[str], sentences: Sequence[Sequence[str]]) -> tup
 
     A sentence may occur several times or never. All are sequences of sounds.
     """
-    # costs[s][p] is the distance of what was heard so far to a concatenation that ends with p sounds of sentence s, and
-    # starts[s][p] is where that sentence starts. ends[j] is the best (cost, sentence, start) after j sounds.
+    # costs[s][p] is the distance between the sounds so far and a concatenation that ends with the first p sounds of
+    # sentence s, and starts[s][p] is where that sentence starts. ends[j] is the best (cost, sentence, start) after j sounds.
     costs = [np.arange(len(each) + 1, dtype=float) for each in sentences]
     starts = [np.zeros(len(each) + 1, int) for each in sentences]
     ends = [(0.0, -1, 0)]
@@ -63,10 +63,11 @@ def heard_order(heard: Sequence[str], sentences: Sequence[Sequence[str]]) -> tup
             costs[number], starts[number] = _next_row(costs[number], starts[number], sentence, sound)
             best = min(best, (float(costs[number][-1]), number, int(starts[number][-1])))
         ends.append(best)
+        # A sentence that starts here has lost its first sounds.
         for cost, start in zip(costs, starts, strict=True):
-            anew = best[0] + np.arange(len(cost))
-            start[anew < cost] = place
-            np.minimum(cost, anew, out=cost)
+            cost_from_here = best[0] + np.arange(len(cost))
+            start[cost_from_here < cost] = place
+            np.minimum(cost, cost_from_here, out=cost)
     order = []
     place = len(heard)
     while place > 0:

@@ -19,8 +19,10 @@ from studio.pipeline.synthesizer import Synthesizer
 from studio.text.segmentation import IncrementalText, TextPart
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 
-# Time between words, or Chinese characters, that are being written: 150 words or 240 characters a minute.
+# Time between words or Chinese characters: 150 words or 240 characters a minute.
 _SECONDS_BETWEEN = {"en": 0.4, "zh": 0.25}
+_PIECES = {"en": re.compile(r"\S+\s*"), "zh": re.compile(r"\w\W*")}
+_SILENCE = np.zeros(SAMPLE_RATE // 10, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SaidArriving:
-    """Speech of a text that arrived. Both times are counted from the first word."""
+    """Speech of a text that arrived word by word. Times are in seconds after the first word."""
 
     samples: FloatArray = field(repr=False)
     first_audio_seconds: float
@@ -73,7 +75,8 @@ class Program:
         return self._said[text, clip.name]
 
     def say_arriving(self, text: str, clip: Clip) -> SaidArriving:
-        """Synthesize a text that is written at a constant speed while it is spoken."""
+        """Synthesize ``text`` while it is typed at a constant speed. If the model generates no speech, return silence."""
+        self.say(clip.transcript, clip)  # prepares the voice
         parts: SimpleQueue[TextPart | None] = SimpleQueue()
         begun = time.monotonic()
         written_seconds = 0.0
@@ -81,28 +84,32 @@ class Program:
         def write() -> None:
             nonlocal written_seconds
             divider = IncrementalText(interleaves=True)
-            for number, piece in enumerate(re.findall(r"\S+\s*" if clip.language == "en" else r"\w[^\w]*", text)):
-                time.sleep(_SECONDS_BETWEEN[clip.language] if number else 0.0)
-                written_seconds = time.monotonic() - begun
-                for part in divider.feed(piece):
+            try:
+                for number, piece in enumerate(_PIECES[clip.language].findall(text)):
+                    time.sleep(_SECONDS_BETWEEN[clip.language] if number else 0.0)
+                    written_seconds = time.monotonic() - begun
+                    for part in divider.feed(piece):
+                        parts.put(part)
+                for part in divider.finish():
                     parts.put(part)
-            for part in divider.finish():
-                parts.put(part)
-            parts.put(None)
+            finally:
+                parts.put(None)
 
-        self.say(clip.transcript, clip)  # the voice is prepared
-        begun = time.monotonic()
         writing = threading.Thread(target=write)
         writing.start()
-        samples: list[FloatArray] = []
+        samples = [np.zeros(0, np.float32)]
         first_audio_seconds = float("inf")
         while (part := parts.get()) is not None:
             request = self._request(part.text, clip, seed=len(text))
-            for chunk in self._synthesizer.stream(request, control=RequestControl(), text=part.arriving):
-                first_audio_seconds = min(first_audio_seconds, time.monotonic() - begun)
-                samples.append(chunk.samples)
+            try:
+                for chunk in self._synthesizer.stream(request, control=RequestControl(), text=part.arriving):
+                    first_audio_seconds = min(first_audio_seconds, time.monotonic() - begun)
+                    samples.append(chunk.samples)
+            except NoSpeechMade:
+                continue
         writing.join()
-        return SaidArriving(np.concatenate(samples), first_audio_seconds, written_seconds)
+        said = np.concatenate(samples)
+        return SaidArriving(said if len(said) else _SILENCE, first_audio_seconds, written_seconds)
 
     def _request(self, text: str, clip: Clip, *, seed: int) -> SynthesisRequest:
         voice = VoiceReference(clip.path, transcript=clip.transcript, name=clip.name)
@@ -118,5 +125,5 @@ class Program:
         except StopIteration as end:
             report: SynthesisReport = end.value
         except NoSpeechMade:
-            return Said(np.zeros(SAMPLE_RATE // 10, np.float32), float("inf"), float("inf"))
+            return Said(_SILENCE, float("inf"), float("inf"))
         return Said(np.concatenate(samples), report.first_audio_seconds, report.real_time_factor)

@@ -53,9 +53,7 @@ class Settings:
     weight_decay: float = 0.05
     cool_down_share: float = 0.3
     short_steps: int = 600  # first single utterances, from which reading is learned faster
-    guided_steps: int = (
-        12_000  # steps with guided attention, with decreasing weight; fewer leave words repeated or lost
-    )
+    guided_steps: int = 12_000  # with decreasing weight; with 2,000, words were repeated and lost
     guided_layer: int = 2
     bfloat16: bool = True
     num_trials: int = 12
