@@ -12,20 +12,31 @@ from training.corpus import rendering
 from training.corpus.build import make_shard
 from training.corpus.plan import Job
 from training.corpus.store import PLAN_FILE, Corpus
-from training.corpus.utterance import SAMPLE_RATE, FloatArray
+from training.corpus.utterance import SAMPLE_RATE, SAMPLES_PER_HALF_FRAME, FloatArray
 from training.teacher.english import UnknownWord
 from training.teacher.mandarin import MandarinText
-from training.teacher.network import SAMPLES_PER_FRAME, Mixture, Prosody, TeacherSpeech
+from training.teacher.network import SAMPLES_PER_FRAME, Mixture, Prosody, TeacherReading, TeacherSpeech
 
 
 class FakeTeacher:
     """Each symbol is a tone of its own, as long as four frames, longer when slow, with silence around all of them."""
 
     def speak(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherSpeech:
-        frames = (4, *([round(4 / prosody.rate)] * len(phonemes)), 4)
+        frames = _frames(phonemes, prosody)
         hertz = np.array([0, *(200 + 37 * (ord(symbol) % 64) for symbol in phonemes), 0], np.float64)
         phase = np.cumsum(np.repeat(hertz, np.multiply(frames, SAMPLES_PER_FRAME))) / SAMPLE_RATE
         return TeacherSpeech(phonemes, frames, (0.1 * np.sin(2 * np.pi * phase)).astype(np.float32))
+
+    def read(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherReading:
+        frames = _frames(phonemes, prosody)
+        num_halves = sum(frames) * SAMPLES_PER_FRAME // SAMPLES_PER_HALF_FRAME // 2 * 2
+        is_silent = np.ones(num_halves, bool)
+        is_silent[5:-5] = False
+        return TeacherReading(phonemes, frames, np.full(num_halves, 120.0, np.float32), is_silent)
+
+
+def _frames(phonemes: str, prosody: Prosody) -> tuple[int, ...]:
+    return (4, *([round(4 / prosody.rate)] * len(phonemes)), 4)
 
 
 class FakeSounds:

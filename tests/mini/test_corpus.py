@@ -12,6 +12,7 @@ from teacher_fakes import FakeSounds, FakeTeacher, measured_without_praat, write
 
 from training.corpus.build import BuildOptions, build
 from training.corpus.packing import pack, unpack
+from training.corpus.phones import SILENCE, VOICED
 from training.corpus.plan import Job, planned_shards
 from training.corpus.store import PLAN_FILE, Corpus
 from training.corpus.styles import DELIVERY_OF_STYLE
@@ -193,6 +194,29 @@ def test_an_interrupted_build_makes_only_what_is_missing(tmp_path: Path) -> None
     assert {name for name in made if again[name] != made[name]} == {
         f"shard-00001.{part}" for part in ("json", "samples.npy", "f0_hz.npy")
     }
+
+
+@pytest.mark.usefixtures("fake_parts")
+def test_readings_have_sounds_and_pitch_of_other_lines_and_no_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sounds_of_letters = str.maketrans(dict.fromkeys("bcghqrxyz", "s"))
+    monkeypatch.setattr(FakeSounds, "english", lambda _, text, accent: text.lower().translate(sounds_of_letters))
+    build(BuildOptions(tmp_path / "speech", teacher=tmp_path, hours=0.1))
+    build(BuildOptions(tmp_path / "readings", teacher=tmp_path, hours=0.1, readings=True))
+    assert not list((tmp_path / "readings").glob("*.samples.npy"))
+    speech, readings = (Corpus.open(tmp_path / name) for name in ("speech", "readings"))
+    assert {(line.text, line.voice) for line in readings.lines}.isdisjoint(
+        (line.text, line.voice) for line in speech.lines
+    )
+    is_silent = np.array([bool((readings.labels(number)[0] == SILENCE).all()) for number in range(len(readings))])
+    assert not is_silent.any()
+    for number, line in enumerate(readings.lines):
+        labels, _ = readings.labels(number)
+        f0_hz = readings.f0_hz(number)
+        assert len(labels) == len(f0_hz) == 2 * readings.num_tokens[number]
+        is_voiced = np.isin(labels, list(VOICED)) & (line.style != "whisper")
+        np.testing.assert_array_equal(f0_hz > 0, is_voiced)
 
 
 @pytest.mark.usefixtures("fake_parts")

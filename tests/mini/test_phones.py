@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE, phones_of, timed_labels
+from training.corpus.phones import LABELS, NUMBER_OF_LABEL, SILENCE, phones_of, silent_halves, timed_labels
 from training.corpus.store import Line
 
 
@@ -73,9 +73,9 @@ def test_gaps_are_silent_only_where_nothing_sounds() -> None:
         samples[: 10 * 480] = samples[35 * 480 :] = 0.0
     silent[20 * 480 : 25 * 480] = 0.0
     a, s = NUMBER_OF_LABEL["a"], NUMBER_OF_LABEL["s"]
-    labels, _ = timed_labels(spoken, sounding)
+    labels, _ = timed_labels(spoken, silent_halves(sounding))
     assert labels.tolist() == [SILENCE] * 10 + [a] * 12 + [s] * 13 + [SILENCE] * 10
-    labels, _ = timed_labels(spoken, silent)
+    labels, _ = timed_labels(spoken, silent_halves(silent))
     assert labels.tolist() == [SILENCE] * 10 + [a] * 10 + [SILENCE] * 5 + [s] * 10 + [SILENCE] * 10
 
 
@@ -83,6 +83,6 @@ def test_a_pause_that_belongs_to_a_sound_is_silence() -> None:
     spoken = line("a", "en", (4, 32, 4))
     samples = np.full(50 * 480, 0.1, np.float32)
     samples[: 5 * 480] = samples[25 * 480 :] = 0.0
-    labels, tones = timed_labels(spoken, samples)
+    labels, tones = timed_labels(spoken, silent_halves(samples))
     assert labels.tolist() == [SILENCE] * 5 + [NUMBER_OF_LABEL["a"]] * 20 + [SILENCE] * 25
     assert not tones.any()

@@ -17,12 +17,14 @@ from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 from studio.text.pinyin import syllable_tokens
 from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
-from training.corpus.store import Corpus
+from training.corpus.lines import Reading
+from training.corpus.store import Corpus, write_readings
 from training.corpus.tokens import NUM_TOKENS, Register
+from training.corpus.voices import Split, VoiceRecipe
 from training.shipping.respellings import VOCABULARY_FOLDER, write_respellings
 from training.trainers import speech_lm
 from training.trainers.factored import FactoredTable
-from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.options import READINGS_FOLDER, TrainingFailed, TrainingOptions
 from training.trainers.renderings import Renderer
 from training.trainers.speech_lm_lines import SpokenLine, read_lines
 from training.trainers.speech_lm_sequences import (
@@ -324,6 +326,21 @@ def test_english_words_can_be_in_phones(lines: list[SpokenLine], tokenizer: Text
     names = {number: name for name, number in tokenizer.special_ids.items()}
     phones = "".join(names.get(number, "") for number in ids)
     assert phones == "[R][IH1][V][ER0][W][AH1][N]"
+
+
+def test_readings_beside_the_corpus_are_learned_too(tmp_path: Path) -> None:
+    corpus = fake_corpus(tmp_path / "corpus", work=tmp_path / "work")
+    options = TrainingOptions(tmp_path / "corpus", tmp_path / "work")
+    before = speech_lm.read_all_lines(options)
+    index = int(corpus.indices(split="train", speaker_split="train", style="normal")[0])
+    line = replace(corpus.entry(index).line, spoken="This is only read.")
+    reading = Reading(line, *corpus.labels(index), corpus.f0_hz(index))
+    voice = VoiceRecipe(line.voice, "f", "us", Split.TRAIN, {}, {}, {}, pitch=1.0, rate=1.0)
+    write_readings(tmp_path / READINGS_FOLDER, "shard-00000", [reading], {line.voice: voice})
+    (*same, read) = speech_lm.read_all_lines(options)
+    assert [each.spoken for each in same] == [each.spoken for each in before]
+    assert read.spoken == "This is only read."
+    np.testing.assert_array_equal(read.tokens % SCHEME.sounds, corpus.tokens(index) % SCHEME.sounds)
 
 
 def test_strangers_are_never_learned(corpus: Corpus, lines: list[SpokenLine]) -> None:

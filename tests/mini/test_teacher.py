@@ -19,7 +19,7 @@ from training.teacher.assembly import WHEELS, unpack_network
 from training.teacher.decoder import Decoder
 from training.teacher.english import EnglishSounds, UnknownWord, symbols_of
 from training.teacher.graph import ENERGY, F0, FEATURES, HARMONICS, use_floats
-from training.teacher.network import Prosody, intoned, without_long_ends
+from training.teacher.network import Prosody, Teacher, intoned, without_long_ends
 
 # As the export writes a convolution with a bias, and a product of matrices.
 QUANTISED = """
@@ -96,6 +96,29 @@ def test_silent_ends_are_shortened_and_times_stay_true() -> None:
     assert kept[600 * 8 : 600 * 17].all()
     whole, same = without_long_ends(kept, frames)
     assert (len(whole), same) == (len(kept), frames)
+
+
+class _Reader:
+    """Predicts symbols of 4 frames between long silence, with an F0 that rises by 1 Hz every 12.5 ms."""
+
+    def run(self, outputs: object, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+        durations = np.array([20, *([4] * (inputs["tokens"].size - 2)), 20])
+        f0_hz = 100.0 + np.arange(2 * durations.sum(), dtype=np.float32)[None]
+        energy = np.where(np.repeat(durations == 4, 2 * durations), 0.0, -15.0).astype(np.float32)[None]
+        return durations[None], f0_hz, energy, np.zeros(0)
+
+
+def test_a_reading_has_the_times_and_the_pitch_of_the_sound() -> None:
+    teacher = Teacher.__new__(Teacher)
+    teacher._vocabulary, teacher._reader = {"a": 1, "b": 2}, _Reader()
+    teacher.__dict__["_voices"] = {"one": np.zeros((510, 256), np.float32)}
+    reading = teacher.read("a?b", timbre={"one": 1.0}, manner={"one": 1.0}, prosody=Prosody())
+    assert reading.symbols == "ab"
+    # 8 frames of silence are left at each end, and the sound is two frames before the predicted times.
+    assert reading.frames == (6, 4, 4, 10)
+    assert len(reading.f0_hz) == len(reading.is_silent) == 30  # 24 frames of 25 ms, in 20 ms
+    np.testing.assert_array_equal(reading.is_silent, [True] * 10 + [False] * 10 + [True] * 10)
+    np.testing.assert_allclose(reading.f0_hz, 100 + 24 + 1.6 * np.arange(30), atol=1.0)
 
 
 MISAKI = """

@@ -21,7 +21,7 @@ from typing import Protocol
 from training.corpus.plan import SHARD_SECONDS
 from training.shipping.folder import TUNED_VOCODER
 from training.shipping.ship import SHIPPED_FOLDER
-from training.trainers.options import BUILD_FOLDER, TAKES_FOLDER
+from training.trainers.options import BUILD_FOLDER, READINGS_FOLDER, TAKES_FOLDER
 
 _SCRIPTS = Path(__file__).resolve().parents[1]
 _SCHEMES = ("328-9-1", "328-3-3", "252-5-3", "172-9-3", "273-13-1", "410-5-1")
@@ -81,7 +81,8 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
     """Return all steps, the most urgent first."""
     corpus, work = ("--corpus", str(options.corpus)), ("--work", str(options.work))
     teacher, to = ("--teacher", str(options.teacher)), ("--to", str(options.to))
-    takes = str(options.corpus.parent / TAKES_FOLDER)
+    takes, readings = (str(options.corpus.parent / name) for name in (TAKES_FOLDER, READINGS_FOLDER))
+    speech = (*teacher, "--hours", f"{options.hours:g}", "--seed", str(options.seed))
     takes_hours = f"{min(2.0, options.hours / 5):g}"
     measured = str(options.work / "measured.json")
     whole = _count_shards(options.hours)
@@ -97,7 +98,8 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
     )
     odd = ("--speakers", "odd")
     return (
-        Step("corpus", ("corpus", *corpus, *teacher, "--hours", f"{options.hours:g}", "--seed", str(options.seed))),
+        Step("corpus", ("corpus", *corpus, *speech)),
+        Step("readings", ("corpus", "--readings", "--corpus", readings, *speech)),
         Step("words", ("words", *teacher, *work)),
         *readers,
         Step("tokens", ("tokens", *corpus, *work), after=tuple(reader.name for reader in readers)),
@@ -107,7 +109,7 @@ def steps(options: ProductionOptions) -> tuple[Step, ...]:
         Step("vocoder", ("vocoder",), 0.235, some, ("f0",)),
         Step("tokenizer", ("tokenizer",), 0.02, some, ("tokens",)),
         Step(_JUDGE, ("sound_recognizer", "--name", _JUDGE, *odd), 0.02, some),
-        Step("speech_lm", ("speech_lm",), 0.29, whole, ("tokens", "words", "letter_sounds")),
+        Step("speech_lm", ("speech_lm",), 0.29, whole, ("tokens", "words", "letter_sounds", "readings")),
         Step("flow", ("flow",), 0.3, whole, ("tokens", "speaker_encoder")),
         Step("flow_mels", ("flow_mels", *corpus, *work), after=("flow",)),
         Step(

@@ -1,10 +1,10 @@
-"""A line of the corpus and its recording."""
+"""A line of the corpus, with its recording or only its reading."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from training.corpus.utterance import FloatArray
+from training.corpus.utterance import FloatArray, LabelArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +33,14 @@ class Recording:
 
     line: Line
     samples: FloatArray = field(repr=False)
+    f0_hz: FloatArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A line without sound: ``sounds`` and ``tones`` (labels) and ``f0_hz`` of each 20 ms, of whole tokens."""
+
+    line: Line
+    sounds: LabelArray = field(repr=False)
+    tones: LabelArray = field(repr=False)
     f0_hz: FloatArray = field(repr=False)

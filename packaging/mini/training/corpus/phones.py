@@ -23,6 +23,7 @@ LABELS: tuple[str, ...] = ("sil", *_CONSONANTS, *_VOWELS)
 NUMBER_OF_LABEL = {label: number for number, label in enumerate(LABELS)}
 SILENCE = NUMBER_OF_LABEL["sil"]
 VOWELS = frozenset(NUMBER_OF_LABEL[label] for label in _VOWELS)
+VOICED = VOWELS | {NUMBER_OF_LABEL[label] for label in "b d ɡ v ð z ʒ ʤ m n ŋ l ɹ w j T ɻ ɥ".split()}
 
 NO_TONE, NEUTRAL_TONE = 0, 5
 NUM_TONES = 6
@@ -122,17 +123,16 @@ def labels_of_word(symbols: str, *, is_mandarin: bool = False) -> list[str]:
     return [phone.label for phone in _word_phones(symbols, list(range(len(symbols) + 1)), is_mandarin=is_mandarin)]
 
 
-def timed_labels(line: Line, samples: FloatArray) -> tuple[LabelArray, LabelArray]:
-    """Return the label and the tone of each 20 ms of ``samples``.
+def timed_labels(line: Line, is_silent: npt.NDArray[np.bool_]) -> tuple[LabelArray, LabelArray]:
+    """Return the label and the tone of each 20 ms. ``is_silent`` (20 ms,) is where nothing sounds.
 
     What the teacher counts as spaces and ends is silent only where nothing sounds; the rest belongs to its neighbours.
     A pause that the teacher counts to the sound before it is silence.
     """
-    num_halves = len(samples) // SAMPLES_PER_HALF_FRAME
+    num_halves = len(is_silent)
     labels = np.full(num_halves, SILENCE, np.uint8)
     tones = np.zeros(num_halves, np.uint8)
     centres = (np.arange(num_halves) + 0.5) * (SAMPLES_PER_HALF_FRAME / SAMPLES_PER_FRAME)
-    is_silent = _is_silent(samples)
     phones = phones_of(line)
     for number, phone in enumerate(phones):
         before = phones[number - 1].end if number else 0.0
@@ -149,7 +149,8 @@ def timed_labels(line: Line, samples: FloatArray) -> tuple[LabelArray, LabelArra
     return labels, tones
 
 
-def _is_silent(samples: FloatArray) -> npt.NDArray[np.bool_]:
+def silent_halves(samples: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return whether each 20 ms of ``samples`` is silent."""
     frames = samples[: len(samples) // SAMPLES_PER_HALF_FRAME * SAMPLES_PER_HALF_FRAME].astype(np.float64)
     power = (frames.reshape(-1, SAMPLES_PER_HALF_FRAME) ** 2).mean(axis=1)
     silent: npt.NDArray[np.bool_] = power < power.max() * 10.0 ** (_SILENT_BELOW_DB / 10.0)

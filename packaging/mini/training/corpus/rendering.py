@@ -1,7 +1,8 @@
-"""One line, from its text to a recording: normalisation, phonemes, the teacher's speech, and effects."""
+"""One line, from its text to a recording or a reading: normalisation, phonemes, the teacher, and effects."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -12,23 +13,27 @@ from studio.text.spoken import finish, shown, spoken_transcript
 from studio.text.tokenizer import COSYVOICE3_TEXT
 from training.corpus.acoustics import f0_of
 from training.corpus.effects import LEVEL_DBFS, active_level_dbfs, limited, whispered, with_effort
-from training.corpus.lines import Line, Recording
+from training.corpus.lines import Line, Reading, Recording
+from training.corpus.phones import VOICED, timed_labels
 from training.corpus.plan import Job
 from training.corpus.styles import DELIVERY_OF_STYLE, Effort
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME, SAMPLES_PER_TOKEN, FloatArray
 from training.corpus.voices import VoiceRecipe
 from training.teacher.mandarin import MandarinText
-from training.teacher.network import MAX_SYMBOLS, Mixture, Prosody, TeacherSpeech
+from training.teacher.network import MAX_SYMBOLS, Mixture, Prosody, TeacherReading, TeacherSpeech
 
 _LANGUAGES = {"en": Language.ENGLISH, "zh": Language.CHINESE}
 _LEVEL_SPREAD_DB = 1.5
 _MIN_SYMBOLS = 3
+_MIN_F0_HZ = 40.0
 
 
 class Synthesizer(Protocol):
     """``Teacher``, or a fake of it."""
 
     def speak(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherSpeech: ...
+
+    def read(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherReading: ...
 
 
 class Sounds(Protocol):
@@ -43,38 +48,71 @@ def rendered(
     job: Job, voice: VoiceRecipe, synthesizer: Synthesizer, sounds: Sounds, random: np.random.Generator
 ) -> Recording | None:
     """Return the recording of ``job``, or None if a word has no known pronunciation or the line is too long."""
+    script = _script(job, voice, sounds)
+    if script is None:
+        return None
+    speech = synthesizer.speak(script.phonemes, timbre=voice.timbre, manner=script.manner, prosody=_prosody(job, voice))
+    samples, f0_hz = _with_effects(speech.samples, DELIVERY_OF_STYLE[job.style].effort, random)
+    return Recording(script.line(speech.symbols, speech.frames), samples, f0_hz)
+
+
+def read(job: Job, voice: VoiceRecipe, synthesizer: Synthesizer, sounds: Sounds) -> Reading | None:
+    """Return the reading of ``job`` without its sound, or None like :func:`rendered`."""
+    script = _script(job, voice, sounds)
+    if script is None:
+        return None
+    reading = synthesizer.read(script.phonemes, timbre=voice.timbre, manner=script.manner, prosody=_prosody(job, voice))
+    line = script.line(reading.symbols, reading.frames)
+    labels, tones = timed_labels(line, reading.is_silent)
+    is_voiced = np.isin(labels, list(VOICED)) & (reading.f0_hz > _MIN_F0_HZ)
+    is_voiced &= DELIVERY_OF_STYLE[job.style].effort is not Effort.WHISPER
+    return Reading(line, labels, tones, np.where(is_voiced, reading.f0_hz, 0.0).astype(np.float32))
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    """The normalised text of a job, its pronunciation, and the styles that determine its prosody."""
+
+    job: Job
+    spoken: str
+    phonemes: str
+    syllables: tuple[str, ...]
+    manner: Mixture
+
+    def line(self, symbols: str, frames: tuple[int, ...]) -> Line:
+        job = self.job
+        return Line(
+            text=job.text,
+            spoken=self.spoken,
+            language=job.language,
+            kind=job.kind,
+            voice=job.voice,
+            style=job.style,
+            split=job.split,
+            symbols=symbols,
+            frames=frames,
+            syllables=self.syllables,
+        )
+
+
+def _script(job: Job, voice: VoiceRecipe, sounds: Sounds) -> _Script | None:
     spoken = spoken_form(job.text, job.language)
-    delivery = DELIVERY_OF_STYLE[job.style]
     try:
         if job.language == "zh":
-            read = sounds.mandarin(spoken, voice.accent)
+            heard = sounds.mandarin(spoken, voice.accent)
         else:
-            read = MandarinText(sounds.english(spoken, voice.accent), ())
+            heard = MandarinText(sounds.english(spoken, voice.accent), ())
     except ValueError:
         return None
-    if not _MIN_SYMBOLS <= len(read.phonemes) <= MAX_SYMBOLS:
+    if not _MIN_SYMBOLS <= len(heard.phonemes) <= MAX_SYMBOLS:
         return None
-    usual = delivery.prosody
-    speech = synthesizer.speak(
-        read.phonemes,
-        timbre=voice.timbre,
-        manner=voice.mandarin if job.language == "zh" else voice.english,
-        prosody=Prosody(usual.rate * voice.rate, usual.pitch * voice.pitch, usual.range, usual.energy),
-    )
-    samples, f0_hz = _with_effects(speech.samples, delivery.effort, random)
-    line = Line(
-        text=job.text,
-        spoken=spoken,
-        language=job.language,
-        kind=job.kind,
-        voice=job.voice,
-        style=job.style,
-        split=job.split,
-        symbols=speech.symbols,
-        frames=speech.frames,
-        syllables=read.syllables,
-    )
-    return Recording(line, samples, f0_hz)
+    manner = voice.mandarin if job.language == "zh" else voice.english
+    return _Script(job, spoken, heard.phonemes, heard.syllables, manner)
+
+
+def _prosody(job: Job, voice: VoiceRecipe) -> Prosody:
+    usual = DELIVERY_OF_STYLE[job.style].prosody
+    return Prosody(usual.rate * voice.rate, usual.pitch * voice.pitch, usual.range, usual.energy)
 
 
 def spoken_form(text: str, language: str) -> str:

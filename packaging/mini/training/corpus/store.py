@@ -2,7 +2,7 @@
 
 A shard consists of the samples, F0, and a ``.json`` file that lists its lines and is written last. A corpus can be
 opened while it is created, and then contains the complete shards. The sounds, tones and mels of a shard are computed
-when they are first needed, and stored beside it.
+when they are first needed, and stored beside it. A shard of readings has no samples, but its sounds and tones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from training.corpus.acoustics import mel_of
-from training.corpus.lines import Line, Recording
-from training.corpus.phones import timed_labels
+from training.corpus.lines import Line, Reading, Recording
+from training.corpus.phones import silent_halves, timed_labels
 from training.corpus.tokens import Register, TokenTable, relative_semitones
 from training.corpus.utterance import SAMPLES_PER_TOKEN, CorpusFailed, FloatArray, IntArray, LabelArray, Speaker
 from training.corpus.voices import Split, VoiceRecipe
@@ -89,8 +89,9 @@ class Corpus:
                 found.append((Line(**record), len(shards), start, num_tokens))
                 start += num_tokens
             voices |= {name: _voice(record) for name, record in content["voices"].items()}
-            arrays = {name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in ("samples", "f0_hz")}
-            shards.append(_Shard(path, **arrays))
+            samples, f0_hz = (path.with_suffix(f".{name}.npy") for name in ("samples", "f0_hz"))
+            heard = np.load(samples, mmap_mode="r") if samples.exists() else np.zeros(0, np.int16)
+            shards.append(_Shard(path, heard, np.load(f0_hz, mmap_mode="r")))
         if not found:
             raise CorpusFailed(f"{folder} contains no speech yet. Create some first: train.py corpus")
         speakers = _speakers(found, voices, shards)
@@ -200,7 +201,7 @@ class Corpus:
             self._labels[number] = self._stored(
                 number,
                 "labels",
-                lambda index: np.stack(timed_labels(self._entries[index].line, self.samples(index))),
+                lambda index: np.stack(timed_labels(self._entries[index].line, silent_halves(self.samples(index)))),
                 1,
             )
         return self._labels[number]
@@ -257,10 +258,24 @@ def write_shard(folder: Path, name: str, recordings: Sequence[Recording], voices
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / f"{name}.samples.npy", np.concatenate([to_pcm(each.samples) for each in recordings]))
     np.save(folder / f"{name}.f0_hz.npy", np.concatenate([each.f0_hz for each in recordings]).astype(np.float32))
-    used = {each.line.voice: asdict(voices[each.line.voice]) for each in recordings}
+    _write_list(folder, name, [(each.line, len(each.f0_hz) // 2) for each in recordings], voices)
+
+
+def write_readings(folder: Path, name: str, readings: Sequence[Reading], voices: dict[str, VoiceRecipe]) -> None:
+    """Write a shard like :func:`write_shard`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    labels = [np.concatenate([getattr(each, kind) for each in readings]) for kind in ("sounds", "tones")]
+    np.save(folder / f"{name}.labels.npy", np.stack(labels))
+    np.save(folder / f"{name}.f0_hz.npy", np.concatenate([each.f0_hz for each in readings]).astype(np.float32))
+    _write_list(folder, name, [(each.line, len(each.f0_hz) // 2) for each in readings], voices)
+
+
+def _write_list(folder: Path, name: str, lines: Sequence[tuple[Line, int]], voices: dict[str, VoiceRecipe]) -> None:
+    """Write lines with their numbers of tokens."""
+    used = {line.voice: asdict(voices[line.voice]) for line, _ in lines}
     content = {
         "voices": {name: {**record, "split": record["split"].value} for name, record in used.items()},
-        "lines": [{**asdict(each.line), "num_tokens": len(each.samples) // SAMPLES_PER_TOKEN} for each in recordings],
+        "lines": [{**asdict(line), "num_tokens": num_tokens} for line, num_tokens in lines],
     }
     unfinished = folder / f"{name}.json.part"
     unfinished.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The teacher's network: phonemes, a style and a delivery to sound, with the time of each symbol and F0."""
+"""The teacher's network: phonemes, a style and a delivery to sound, or only to the times of its symbols and F0."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from studio.model.onnx_networks import onnxruntime
-from training.corpus.utterance import FloatArray
+from training.corpus.utterance import SAMPLES_PER_HALF_FRAME, SAMPLES_PER_TOKEN, FloatArray
 from training.teacher.decoder import Decoder, fastest_type
 from training.teacher.graph import (
     DECODER_FILE,
@@ -32,6 +33,7 @@ MAX_SYMBOLS = 508
 STYLE_SIZE = 256
 _TIMBRE_SIZE = 128  # the first half of a style shapes the sound, the other half durations and intonation
 _VOICED_FROM_HZ = 40.0
+_VALUES_PER_FRAME = 2  # of F0 and energy
 
 Mixture = Mapping[str, float]
 
@@ -55,8 +57,32 @@ class TeacherSpeech:
     samples: FloatArray = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TeacherReading:
+    """How symbols are read: ``frames`` of 600 samples of each, and F0 and whether it is silent for each 20 ms.
+
+    F0 is also predicted for unvoiced sounds.
+    """
+
+    symbols: str
+    frames: tuple[int, ...]
+    f0_hz: FloatArray = field(repr=False)
+    is_silent: npt.NDArray[np.bool_] = field(repr=False)
+
+
+class _Plan(NamedTuple):
+    """What the reader predicts, as inputs of the decoder. F0 and energy have two values for each frame."""
+
+    symbols: str
+    style: FloatArray
+    frames: npt.NDArray[np.int64]
+    f0_hz: FloatArray
+    energy: FloatArray
+    features: FloatArray
+
+
 class Teacher:
-    """``speak`` is deterministic. ``folder`` is that of ``train.py teacher``."""
+    """``speak`` and ``read`` are deterministic. ``folder`` is that of ``train.py teacher``."""
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
         options = onnxruntime.SessionOptions()
@@ -76,6 +102,34 @@ class Teacher:
 
         Silence at both ends is limited to a fifth of a second. Raise ``ValueError`` for too many symbols.
         """
+        plan = self._plan(phonemes, timbre, manner, prosody)
+        (harmonics,) = self._sines.run(None, {F0: plan.f0_hz})
+        energy = plan.energy + np.float32(prosody.energy)
+        spectrum = self._decoder(plan.f0_hz, energy, plan.features, plan.style, harmonics)
+        (sound,) = self._wave.run(None, {SPECTRUM: spectrum})
+        samples = sound.reshape(-1)[: int(plan.frames.sum()) * SAMPLES_PER_FRAME].astype(np.float32)
+        samples, kept = without_long_ends(samples, _led(plan.frames))
+        return TeacherSpeech(plan.symbols, kept, samples)
+
+    def read(self, phonemes: str, *, timbre: Mixture, manner: Mixture, prosody: Prosody) -> TeacherReading:
+        """Return how ``speak`` would say ``phonemes``, in a sixth of its time. Raise ``ValueError`` like it."""
+        plan = self._plan(phonemes, timbre, manner, prosody)
+        energy = plan.energy.reshape(-1, _VALUES_PER_FRAME)
+        is_silent = energy < energy.max() - _SILENT_BELOW_ENERGY
+        first, last = _without_long_silence(~is_silent.all(axis=1))
+        num_tokens = -(-(last - first) * SAMPLES_PER_FRAME // SAMPLES_PER_TOKEN)
+        centres = (np.arange(2 * num_tokens) + 0.5) * SAMPLES_PER_HALF_FRAME
+        places = _VALUES_PER_FRAME * first + (centres * _VALUES_PER_FRAME / SAMPLES_PER_FRAME).astype(np.int64)
+        is_after = places >= _VALUES_PER_FRAME * last
+        places = np.minimum(places, _VALUES_PER_FRAME * last - 1)
+        return TeacherReading(
+            plan.symbols,
+            _within(_led(plan.frames), first, last),
+            plan.f0_hz.reshape(-1)[places],
+            is_silent.reshape(-1)[places] | is_after,
+        )
+
+    def _plan(self, phonemes: str, timbre: Mixture, manner: Mixture, prosody: Prosody) -> _Plan:
         symbols = "".join(symbol for symbol in phonemes if symbol in self._vocabulary)
         if not 0 < len(symbols) <= MAX_SYMBOLS:
             raise ValueError(f"{len(symbols)} symbols; the network takes 1 to {MAX_SYMBOLS}.")
@@ -87,16 +141,7 @@ class Teacher:
             [DURATIONS, F0, ENERGY, FEATURES],
             {"tokens": tokens, "style": style, "speed": np.array([prosody.rate], np.float32)},
         )
-        f0 = intoned(f0, prosody)
-        (harmonics,) = self._sines.run(None, {F0: f0})
-        spectrum = self._decoder(f0, energy + np.float32(prosody.energy), features, style, harmonics)
-        (sound,) = self._wave.run(None, {SPECTRUM: spectrum})
-        frames = durations.reshape(-1).astype(np.int64)
-        samples = sound.reshape(-1)[: int(frames.sum()) * SAMPLES_PER_FRAME].astype(np.float32)
-        frames[0] -= _SOUND_LEADS_FRAMES
-        frames[-1] += _SOUND_LEADS_FRAMES
-        samples, kept = without_long_ends(samples, tuple(frames.tolist()))
-        return TeacherSpeech(symbols, kept, samples)
+        return _Plan(symbols, style, durations.reshape(-1).astype(np.int64), intoned(f0, prosody), energy, features)
 
     def _style(self, mixture: Mixture, num_symbols: int) -> FloatArray:
         mixed: FloatArray = np.zeros(STYLE_SIZE, np.float32)
@@ -116,15 +161,30 @@ class Teacher:
 _SOUND_LEADS_FRAMES = 2
 _MAX_SILENT_FRAMES = 8
 _SILENT_BELOW_DB = -40.0
+# The predicted energy of a sound at that level, below the loudest one: agrees with the sound in 97.6 % of its time.
+_SILENT_BELOW_ENERGY = 8.0
 
 
 def without_long_ends(samples: FloatArray, frames: tuple[int, ...]) -> tuple[FloatArray, tuple[int, ...]]:
     """Return ``samples`` with at most a fifth of a second of silence at each end, and the frames of their symbols."""
     power = (samples.reshape(-1, SAMPLES_PER_FRAME).astype(np.float64) ** 2).mean(axis=1)
-    heard = np.flatnonzero(power >= power.max() * 10.0 ** (_SILENT_BELOW_DB / 10.0))
-    first = max(0, int(heard[0]) - _MAX_SILENT_FRAMES)
-    last = min(len(power), int(heard[-1]) + 1 + _MAX_SILENT_FRAMES)
+    first, last = _without_long_silence(power >= power.max() * 10.0 ** (_SILENT_BELOW_DB / 10.0))
     return samples[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME], _within(frames, first, last)
+
+
+def _without_long_silence(is_heard: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    """Return the first frame to keep and the one after the last."""
+    heard = np.flatnonzero(is_heard)
+    first = max(0, int(heard[0]) - _MAX_SILENT_FRAMES)
+    return first, min(len(is_heard), int(heard[-1]) + 1 + _MAX_SILENT_FRAMES)
+
+
+def _led(durations: npt.NDArray[np.int64]) -> tuple[int, ...]:
+    """Return the frames of the symbols, including silence at both ends, in the sound."""
+    frames = durations.copy()
+    frames[0] -= _SOUND_LEADS_FRAMES
+    frames[-1] += _SOUND_LEADS_FRAMES
+    return tuple(frames.tolist())
 
 
 def _within(frames: tuple[int, ...], first: int, last: int) -> tuple[int, ...]:

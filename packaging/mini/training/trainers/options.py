@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 BUILD_FOLDER = Path(__file__).resolve().parents[4] / "build" / "mini"
-TAKES_FOLDER = "takes"  # beside the corpus
+TAKES_FOLDER, READINGS_FOLDER = "takes", "readings"  # beside the corpus
 
 SettingsT = TypeVar("SettingsT")
 

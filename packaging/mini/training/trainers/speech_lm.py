@@ -1,4 +1,8 @@
-"""Training of the speech language model, which generates speech tokens from text and prompt."""
+"""Training of the speech language model, which generates speech tokens from text and prompt.
+
+It learns from the corpus, and from readings beside it (``train.py corpus --readings --corpus readings``), which are made
+faster: small corpora are learned by heart, and then rare words are wrong.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import torch
 from studio.model.config import SpeechLMConfig
 from studio.text.respellings import RESPELLINGS_FILE
 from studio.text.tokenizer import TextTokenizer
+from training.corpus.store import Corpus
 from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.shipping.instructions import Instruction, read_instructions
 from training.shipping.respellings import VOCABULARY_FOLDER
@@ -20,7 +25,7 @@ from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import open_corpus
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
-from training.trainers.options import TrainingFailed, TrainingOptions
+from training.trainers.options import READINGS_FOLDER, TrainingFailed, TrainingOptions
 from training.trainers.reading_guide import ReadingGuide
 from training.trainers.speech_lm_lines import SpokenLine, read_lines
 from training.trainers.speech_lm_network import FactoredSpeechLM, SequenceBatch, speech_lm_config
@@ -65,7 +70,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     settings = options.with_settings(Settings())
     begin(options)
     corpus = open_corpus(options)
-    table, lines = corpus.table, read_lines(corpus)
+    table, lines = corpus.table, read_all_lines(options)
     learned = _learned(lines)
     if not learned:
         raise TrainingFailed("The corpus contains no training lines yet. Extend it first.")
@@ -108,7 +113,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     sequences = SequenceSettings()
 
     def make_sequences() -> SequenceMaker:
-        own = _learned(read_lines(open_corpus(options)))
+        own = _learned(read_all_lines(options))
         return SequenceMaker(own, table.scheme, tokenizer, instructions, settings=sequences, random=trainer.random)
 
     batches = _batches(make_sequences, trainer, settings, table)
@@ -165,12 +170,24 @@ def _batches(
             yield collate(batch, table.scheme)
 
 
+def read_all_lines(options: TrainingOptions) -> list[SpokenLine]:
+    """Return the lines of the corpus and of the readings beside it."""
+    corpus = open_corpus(options)
+    folder = _readings(options)
+    readings = read_lines(Corpus.open(folder, corpus.table)) if any(folder.glob("shard-*.json")) else []
+    return read_lines(corpus) + readings
+
+
+def _readings(options: TrainingOptions) -> Path:
+    return options.corpus.parent / READINGS_FOLDER
+
+
 def _learned(lines: list[SpokenLine]) -> list[SpokenLine]:
     return [line for line in lines if line.split == "train" and line.speaker.split == "train"]
 
 
 def _num_shards(options: TrainingOptions) -> int:
-    return sum(1 for _ in options.corpus.glob("shard-*.json"))
+    return sum(1 for folder in (options.corpus, _readings(options)) for _ in folder.glob("shard-*.json"))
 
 
 def _validation(
