@@ -35,6 +35,7 @@ _MODEL = paths.resources() / "models" / "studio-mini"
 _ROOM_SECONDS = 0.5  # reverberation time
 _CHORD_HZ = (220.0, 277.2, 329.6, 440.0)
 _CHORD_SECONDS = 0.8
+_HARMONICS = 12
 
 Degrade = Callable[[Waveform, Waveform, np.random.Generator], Waveform]
 
@@ -149,7 +150,8 @@ def _with_music(clip: Waveform, _other: Waveform, random: np.random.Generator) -
     steps = random.integers(-5, 6, 1 + int(clip.seconds / _CHORD_SECONDS))
     chords = 2.0 ** (steps[(times / _CHORD_SECONDS).astype(int)] / 12.0)
     envelope = np.exp(-2.0 * (times % _CHORD_SECONDS))
-    music = sum(np.sin(2 * np.pi * hertz * chords * times) for hertz in _CHORD_HZ) * envelope
+    phases = [2 * np.pi * np.cumsum(hertz * chords) / clip.sample_rate for hertz in _CHORD_HZ]
+    music = sum(np.sin(number * phase) / number for phase in phases for number in range(1, _HARMONICS + 1)) * envelope
     over = _mixed(clip, np.asarray(music), 5.0).samples
     twice[: len(over)] = over
     return Waveform(twice, clip.sample_rate)

@@ -1025,6 +1025,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>嗡嗡声</translation>
     </message>
     <message>
+        <source>reverberation</source>
+        <translation>混响</translation>
+    </message>
+    <message>
         <source>noise</source>
         <translation>噪声</translation>
     </message>

@@ -1,8 +1,8 @@
 """Repair of a voice's clip: the best passage of one speaker, cleaned, if speech from it is better.
 
 Candidates are the clip as it is, the cleaned clip, and other passages of the recording. With each, the model speaks test
-sentences. A candidate is offered only if they are more similar to the recording's speaker, and no more of them have
-problems.
+sentences. A candidate is offered only if no more of them have problems than before, and they are more similar to the
+recording's speaker, or about as similar if the clip is much clearer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from studio.voices.best_segment import (
     cut_prompt,
 )
 from studio.voices.clip_cleaning import CleaningStep, clean_clip
-from studio.voices.clip_report import assess_clip, speech_above_noise
+from studio.voices.clip_report import assess_clip, modulation_depth
 from studio.voices.library import Voice, VoiceLibrary, details_of
 from studio.voices.speakers import Speaker, group_speakers, speech_parts, stretches_of
 from studio.voices.voice import Grade
@@ -54,8 +54,11 @@ TEST_SENTENCES = {
 _NUM_SEGMENTS = 12
 _MAX_PASSAGES = 2
 _MIN_PASSAGE_SECONDS = 2.0
-# The least gain in similarity for which a candidate is offered.
-_MIN_GAIN = 0.01
+# The least gain in similarity for which a candidate is offered. The similarity rises with noise that the recording and
+# its cleaned clip share, so a candidate with clearly less noise is offered even if it is slightly less similar.
+_MIN_GAIN, _MAX_LOSS = 0.01, 0.02
+# A difference in modulation depth that is clearly less noise, music or reverberation.
+_CLEARER_DB = 3.0
 _log = logging.getLogger(__name__)
 
 
@@ -87,11 +90,11 @@ Synthesize = Callable[[SynthesisRequest], RunningSpeech]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a recording in which one speaker speaks, with the grade of its clip report."""
+    """A part of a recording in which one speaker speaks, with the grade of its clip report and its modulation depth."""
 
     window: PromptWindow
     grade: Grade
-    speech_above_noise_db: float
+    depth_db: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +110,19 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A clip that could be the prompt of a voice. ``covers_recording`` if the transcript of the recording fits."""
+    """A clip that could be the prompt of a voice.
+
+    Attributes:
+        covers_recording: Whether the transcript of the recording fits.
+        is_clearer: Whether it has much less noise, music or reverberation than the recording, or its worst passage.
+    """
 
     origin: Origin
     clip: Waveform
     window: PromptWindow
     steps: tuple[CleaningStep, ...] = ()
     covers_recording: bool = False
+    is_clearer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +161,10 @@ def survey(
     Segments are first chosen by their signal, which takes seconds for an hour. Only the speakers of the best segments are
     compared. Raise ``UnusableSetting`` if there is no such speaker, and ``SilentClip`` if there is no speech.
     """
-    windows = best_segments(recording, max(_NUM_SEGMENTS, 2 * count))
+    # One half of a short recording may be clearer than the other.
+    half = recording.seconds / 2
+    longest = half if MIN_GOOD_SECONDS <= half < MAX_GOOD_SECONDS else MAX_GOOD_SECONDS
+    windows = best_segments(recording, max(_NUM_SEGMENTS, 2 * count), longest)
     if not windows:
         raise SilentClip("The recording contains no speech.", remedy="Choose another recording.")
     excerpt, offsets = _excerpt(recording, windows)
@@ -181,7 +193,8 @@ def survey(
 def list_candidates(recording: Waveform, found: Survey) -> list[Candidate]:
     """Return the candidates: the recording as it is, or its best segment if it is long, then cleaned, then passages.
 
-    A single candidate means that nothing has to be repaired: no fault is measured, and there is one speaker.
+    A single candidate means that nothing has to be repaired: no fault is measured, there is one speaker, and no passage is
+    much clearer than another.
     """
     is_short = recording.seconds <= MAX_GOOD_SECONDS
     window = PromptWindow(0.0, recording.seconds) if is_short else best_segment(recording)
@@ -189,12 +202,20 @@ def list_candidates(recording: Waveform, found: Survey) -> list[Candidate]:
     candidates = [Candidate(Origin.AS_IS, plain, window, covers_recording=is_short)]
     cleaned = clean_clip(plain)
     if cleaned.steps:
-        candidates.append(Candidate(Origin.CLEANED, cleaned.clip, window, cleaned.steps, is_short))
-    has_faults = bool(cleaned.steps) or assess_clip(plain).quality is not Grade.GOOD or len(found.speakers) > 1
-    for passage in found.passages[:_MAX_PASSAGES] if has_faults else ():
-        if passage.window.seconds >= _MIN_PASSAGE_SECONDS and not _is_same(passage.window, window):
+        is_clearer = modulation_depth(cleaned.clip) >= modulation_depth(plain) + _CLEARER_DB
+        candidates.append(Candidate(Origin.CLEANED, cleaned.clip, window, cleaned.steps, is_short, is_clearer))
+    has_others = len(found.speakers) > 1
+    worst_db = min((passage.depth_db for passage in found.passages), default=0.0)
+    least_seconds = _MIN_PASSAGE_SECONDS if has_others else MIN_GOOD_SECONDS
+    for passage in found.passages[:_MAX_PASSAGES]:
+        is_clearer = passage.depth_db >= worst_db + _CLEARER_DB
+        if (
+            (has_others or is_clearer)
+            and passage.window.seconds >= least_seconds
+            and not _is_same(passage.window, window)
+        ):
             clip = clean_clip(cut_prompt(recording, passage.window))
-            candidates.append(Candidate(Origin.PASSAGE, clip.clip, passage.window, clip.steps))
+            candidates.append(Candidate(Origin.PASSAGE, clip.clip, passage.window, clip.steps, is_clearer=is_clearer))
     return candidates
 
 
@@ -210,6 +231,7 @@ async def try_candidates(
 ) -> Repair:
     """Speak test sentences from each candidate and compare them with the speaker of the last, cleanest candidate.
 
+    A recogniser proposes the transcript of a passage, as in :func:`add_repaired_voice`.
     ``on_progress`` receives the number of spoken sentences and the total. Raises the errors of ``synthesize``.
     """
     if len(candidates) < 2:
@@ -220,7 +242,10 @@ async def try_candidates(
         clips = [_written(each.clip, Path(place) / f"{number}.wav") for number, each in enumerate(candidates)]
         reference = _written(_reference(candidates), Path(place) / "reference.wav")
         for candidate, clip in zip(candidates, clips, strict=True):
-            voice = VoiceReference(clip, transcript if candidate.covers_recording else None)
+            words = transcript
+            if transcript and not candidate.covers_recording:
+                words = (await asyncio.wrap_future(checks.transcribe(_transcript_request(candidate, language)))).text
+            voice = VoiceReference(clip, words or None)
             spoken, found = [], []
             for text in sentences:
                 spoken.append(
@@ -249,15 +274,14 @@ async def _speak(synthesize: Synthesize, request: SynthesisRequest) -> Spoken:
 def _best(trials: Sequence[Trial]) -> Trial | None:
     """Return the most similar trial that is better than the first one, and whose checks are not worse."""
     before = trials[0]
-    better = [
-        trial
-        for trial in trials[1:]
-        if trial.similarity is not None
-        and before.similarity is not None
-        and trial.similarity - before.similarity >= _MIN_GAIN
-        and trial.num_faulty <= before.num_faulty
-    ]
+    better = [trial for trial in trials[1:] if _is_better(trial, before) and trial.num_faulty <= before.num_faulty]
     return max(better, key=lambda trial: trial.similarity or 0.0, default=None)
+
+
+def _is_better(trial: Trial, before: Trial) -> bool:
+    if trial.similarity is None or before.similarity is None:
+        return False
+    return trial.similarity - before.similarity >= (-_MAX_LOSS if trial.candidate.is_clearer else _MIN_GAIN)
 
 
 def _trial(candidate: Candidate, spoken: Sequence[Spoken], found: Sequence[TakeCheck]) -> Trial:
@@ -271,6 +295,10 @@ def _reference(candidates: Sequence[Candidate]) -> Waveform:
     passages = [each for each in candidates if each.origin is Origin.PASSAGE]
     chosen = passages or [candidates[-1]]
     return Waveform(np.concatenate([each.clip.samples for each in chosen]), chosen[0].clip.sample_rate)
+
+
+def _transcript_request(candidate: Candidate, language: str) -> TranscriptRequest:
+    return TranscriptRequest(candidate.clip.samples, candidate.clip.sample_rate, language=language)
 
 
 def _check_request(spoken: Spoken, text: str, language: str, reference: Path, model_folder: Path) -> CheckRequest:
@@ -327,13 +355,13 @@ def _own_parts(recording: Waveform, window: PromptWindow, stretches: Sequence[Pr
 
 def _passage(recording: Waveform, window: PromptWindow) -> Passage:
     clip = cut_prompt(recording, window)
-    return Passage(window, assess_clip(clip).quality, speech_above_noise(clip))
+    return Passage(window, assess_clip(clip).quality, modulation_depth(clip))
 
 
 def _rank(passage: Passage) -> tuple[bool, int, float]:
     grades = list(Grade)
     is_short = passage.window.seconds < MIN_GOOD_SECONDS
-    return is_short, grades.index(passage.grade), -min(passage.speech_above_noise_db, 60.0)
+    return is_short, grades.index(passage.grade), -passage.depth_db
 
 
 def _is_same(one: PromptWindow, other: PromptWindow) -> bool:
@@ -358,7 +386,6 @@ def add_repaired_voice(
     """
     transcript = voice.transcript
     if transcript and not candidate.covers_recording:
-        request = TranscriptRequest(candidate.clip.samples, candidate.clip.sample_rate, language=voice.language or "")
-        transcript = checks.transcribe(request).result().text or None
+        transcript = checks.transcribe(_transcript_request(candidate, voice.language or "")).result().text or None
     details = replace(details_of(voice), name=library.unique_name(name), transcript=transcript)
     return library.add_sound(candidate.clip, details).voice

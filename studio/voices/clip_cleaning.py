@@ -1,21 +1,25 @@
-"""Cleaning of a prompt clip: DC, mains hum, clipped peaks, noise and level, each only if its fault is measured.
+"""Cleaning of a prompt clip: DC, hum, clipped peaks, reverberation, noise and level, each only if its fault is measured.
 
-The log-spectral amplitude estimator of Ephraim and Malah (1985) reduces steady noise, such as that of a fan. It does not
-remove music, another voice or reverberation.
+The log-spectral amplitude estimator of Ephraim and Malah (1985) reduces steady noise, such as that of a fan, and
+weighted prediction error (Nakatani et al., 2010) the reverberation of a room. Music and other voices remain.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from studio.audio.waveform import Waveform
 from studio.voices.best_segment import speech_mask
-from studio.voices.clip_report import LOW_DBFS, speech_above_noise
+from studio.voices.clip_report import LOW_DBFS, modulation_depth, speech_above_noise
 from studio.voices.loudness import FRAME_SECONDS, FloatArray, frame_levels, loud_level
+
+if TYPE_CHECKING:
+    from scipy.signal import ShortTimeFFT
 
 _MIN_SECONDS = 0.5
 _MIN_DC = 0.01
@@ -37,6 +41,13 @@ _MIN_CLIPPED_RUNS = 3
 _MAX_CLIPPED_SHARE = 0.02
 _MAX_OVERSHOOT = 1.3
 _MAX_CLIPPED_RUN_SECONDS = 0.001
+
+# Reverberation: what can be predicted from the 30 frames of 12 ms that end 36 ms before. It is removed if the clip then
+# has a clearly greater modulation depth; dry recordings gain less than half a decibel.
+_ROOM_FRAME_SECONDS = 0.048
+_ROOM_TAPS, _ROOM_DELAY, _ROOM_PASSES = 30, 3, 3
+_MIN_ROOM_GAIN_DB = 2.0
+_MAX_ROOM_HZ = 8000.0  # above, reverberation is weak
 
 # Distance between speech and noise below which noise is reduced. It is audible before it is a fault in the report.
 _NOISY_DB = 27.0
@@ -60,6 +71,7 @@ class CleaningStep(Enum):
     CLIPPING = "clipping"
     DC = "dc"
     HUM = "hum"
+    ROOM = "room"
     NOISE = "noise"
     LEVEL = "level"
 
@@ -82,6 +94,7 @@ def clean_clip(clip: Waveform) -> CleanedClip:
         (CleaningStep.CLIPPING, _without_clipping),
         (CleaningStep.DC, _without_dc),
         (CleaningStep.HUM, _without_hum),
+        (CleaningStep.ROOM, _without_room),
         (CleaningStep.NOISE, _without_noise),
         (CleaningStep.LEVEL, _levelled),
     ):
@@ -183,15 +196,46 @@ def _without_clipping(samples: FloatArray, sample_rate: int) -> FloatArray | Non
     return repaired * min(1.0, _MAX_PEAK / largest)
 
 
+def _without_room(samples: FloatArray, sample_rate: int) -> FloatArray | None:
+    transform = _transform(_ROOM_FRAME_SECONDS, sample_rate)
+    spectrum = transform.stft(samples)  # (bins, frames)
+    for number in np.flatnonzero(transform.f <= _MAX_ROOM_HZ).tolist():
+        spectrum[number] = _dereverberated(spectrum[number])
+    cleaned: FloatArray = transform.istft(spectrum, k1=len(samples))
+    before, after = (modulation_depth(Waveform(each.astype(np.float32), sample_rate)) for each in (samples, cleaned))
+    return cleaned if after >= before + _MIN_ROOM_GAIN_DB else None
+
+
+def _dereverberated(frames: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
+    """Return the (frames,) of one bin without what earlier frames predict, weighted by the power of the speech."""
+    padded = np.pad(frames, (_ROOM_TAPS + _ROOM_DELAY - 1, 0))
+    earlier = np.lib.stride_tricks.sliding_window_view(padded, _ROOM_TAPS)[: len(frames)]  # (frames, taps)
+    dry = frames
+    for _ in range(_ROOM_PASSES):
+        power = np.convolve(np.abs(dry) ** 2, np.ones(3) / 3, "same")
+        weighted = earlier.conj().T / np.maximum(power, 1e-4 * power.mean() + 1e-12)
+        products = weighted @ earlier
+        products += max(1e-9, 1e-6 * np.trace(products).real / _ROOM_TAPS) * np.eye(_ROOM_TAPS)
+        dry = frames - earlier @ np.linalg.solve(products, weighted @ frames)
+    return dry
+
+
+def _transform(frame_seconds: float, sample_rate: int) -> ShortTimeFFT:
+    """Return the transform with frames of ``frame_seconds``, a quarter of which is new in each."""
+    from scipy import signal  # noqa: PLC0415 - not needed to list voices
+
+    size = round(frame_seconds * sample_rate)
+    size += -size % 4
+    return signal.ShortTimeFFT(np.sqrt(signal.windows.hann(size, sym=False)), size // 4, sample_rate)
+
+
 def _without_noise(samples: FloatArray, sample_rate: int) -> FloatArray | None:
     clip = Waveform(samples.astype(np.float32), sample_rate)
     if _noise_distance(clip) >= _NOISY_DB:
         return None
-    from scipy import signal, special  # noqa: PLC0415 - not needed to list voices
+    from scipy import special  # noqa: PLC0415 - not needed to list voices
 
-    size = round(_NOISE_FRAME_SECONDS * sample_rate)
-    size += -size % 4
-    transform = signal.ShortTimeFFT(np.sqrt(signal.windows.hann(size, sym=False)), size // 4, sample_rate)
+    transform = _transform(_NOISE_FRAME_SECONDS, sample_rate)
     spectrum = transform.stft(samples)  # (bins, frames)
     power = np.abs(spectrum) ** 2
     times = transform.t(len(samples))

@@ -29,21 +29,21 @@ def noisy(tmp_path: Path) -> Path:
     return path
 
 
-def better_at_the_end(num_before: int) -> FakeChecks:
-    """Speech after the first ``num_before`` sentences is more similar."""
+def changing(num_before: int, *, before: float, after: float) -> FakeChecks:
+    """Return checks in which the similarity changes after the first ``num_before`` sentences."""
     num_checked = 0
 
     def check(request: CheckRequest) -> TakeCheck:
         nonlocal num_checked
         num_checked += 1
-        return replace(good_check(request), similarity=0.6 if num_checked <= num_before else 0.75)
+        return replace(good_check(request), similarity=before if num_checked <= num_before else after)
 
     return FakeChecks(result=check)
 
 
 def test_a_noisy_voice_gets_a_repaired_copy(timbre: Terminal, noisy: Path) -> None:
     timbre("voices", "add", "Anna", noisy, "--transcript", "What she said.")
-    timbre.change(open_checks=better_at_the_end(len(TEST_SENTENCES["en"])))
+    timbre.change(open_checks=changing(len(TEST_SENTENCES["en"]), before=0.6, after=0.75))
     ran = timbre("voices", "repair", "Anna", "--model", "quiet", "--write", "spoken")
     assert ran.status == 0, ran.err
     assert "similarity 0.600  as it is" in ran.out
@@ -57,7 +57,7 @@ def test_a_noisy_voice_gets_a_repaired_copy(timbre: Terminal, noisy: Path) -> No
 
 def test_nothing_is_added_without_gain(timbre: Terminal, noisy: Path) -> None:
     timbre("voices", "add", "Anna", noisy)
-    timbre.change(open_checks=FakeChecks())
+    timbre.change(open_checks=changing(len(TEST_SENTENCES["en"]), before=0.75, after=0.6))
     values = timbre("voices", "repair", "Anna", "--model", "quiet", "--json").json
     assert values["added"] is None
     assert [each["origin"] for each in values["candidates"]] == ["as-is", "cleaned"]

@@ -118,12 +118,45 @@ def test_a_noisy_clip_is_compared_with_the_cleaned_one(noisy_candidates: list[Ca
     assert len(repair.trials[0].spoken) == 2
 
 
-@pytest.mark.parametrize("similarities", [(0.7, 0.7), (0.7, 0.705), (0.7, 0.6)])
-def test_what_does_not_gain_is_not_offered(
-    noisy_candidates: list[Candidate], similarities: tuple[float, float]
+@pytest.mark.parametrize(("after", "is_offered"), [(0.705, False), (0.715, True)])
+def test_a_clip_as_noisy_as_before_is_offered_only_if_speech_gains(
+    noisy_candidates: list[Candidate], after: float, is_offered: bool
 ) -> None:
-    repair, _ = tried(noisy_candidates[:2], by_candidate(*similarities))
-    assert repair.offered is None
+    louder = replace(noisy_candidates[1], is_clearer=False)
+    repair, _ = tried([noisy_candidates[0], louder], by_candidate(0.7, after))
+    assert (repair.offered is not None) is is_offered
+
+
+@pytest.mark.parametrize(("after", "is_offered"), [(0.69, True), (0.67, False)])
+def test_a_clip_with_less_noise_is_offered_unless_speech_is_clearly_less_similar(
+    noisy_candidates: list[Candidate], after: float, is_offered: bool
+) -> None:
+    """The similarity rises with the noise that the recording and its cleaned clip share."""
+    repair, _ = tried(noisy_candidates[:2], by_candidate(0.7, after))
+    assert (repair.offered is not None) is is_offered
+
+
+def test_the_half_without_music_is_tried() -> None:
+    """Music fills the pauses, so it is not measured as noise."""
+    clip = speech_of("Max")
+    times = np.arange(len(clip.samples)) / RATE
+    chord = sum(np.sin(2 * np.pi * pitch * times) for pitch in np.outer((220, 277, 330), range(1, 13)).flat)
+    music = Waveform((clip.samples + 0.02 * chord).astype(np.float32), RATE)
+    recording = joined(music, clip)
+    plain, passage, *_ = list_candidates(recording, survey(recording, service(FakeChecks()), FOLDER))
+    assert (plain.origin, passage.origin) == (Origin.AS_IS, Origin.PASSAGE)
+    assert plain.window.start_seconds < 1.0
+    assert passage.window.start_seconds > clip.seconds
+    assert passage.is_clearer
+
+
+def test_a_passage_is_tried_with_its_own_words(noisy_candidates: list[Candidate]) -> None:
+    passage = replace(noisy_candidates[1], origin=Origin.PASSAGE, covers_recording=False)
+    speech, checks = Speech(), FakeChecks()
+    checks.transcribe_with = lambda _: Transcript("Half of it.")
+    candidates = [noisy_candidates[0], passage]
+    asyncio.run(try_candidates(candidates, service(checks), FOLDER, speech, transcript="All of it."))
+    assert [request.voice.transcript for request in speech.requests] == ["All of it."] * 2 + ["Half of it."] * 2
 
 
 def test_speech_with_more_problems_is_not_offered(noisy_candidates: list[Candidate]) -> None:

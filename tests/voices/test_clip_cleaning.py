@@ -9,6 +9,7 @@ from studio import paths
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.voices.clip_cleaning import CleaningStep, clean_clip, find_hum
+from studio.voices.clip_report import modulation_depth
 from studio.voices.loudness import frame_levels, loud_level
 
 
@@ -55,6 +56,18 @@ def test_hum_is_removed(speech: Waveform) -> None:
     cleaned = clean_clip(humming)
     assert cleaned.steps == (CleaningStep.HUM,)
     assert distance_db(cleaned.clip, speech) > distance_db(humming, speech) + 3.0
+
+
+def test_the_reverberation_of_a_room_is_reduced(speech: Waveform) -> None:
+    times = np.arange(speech.sample_rate // 2) / speech.sample_rate
+    response = np.random.default_rng(3).standard_normal(len(times)) * 10.0 ** (-6.0 * times)
+    response /= np.sqrt((response**2).sum())
+    response[0] += 1.0
+    echoing = changed(speech, 0.7 * np.convolve(speech.samples, response)[: len(speech.samples)])
+    cleaned = clean_clip(echoing)
+    assert cleaned.steps == (CleaningStep.ROOM,)
+    assert modulation_depth(cleaned.clip) > modulation_depth(echoing) + 3.0
+    assert len(cleaned.clip.samples) == len(speech.samples)
 
 
 def test_a_steady_voice_is_no_hum() -> None:

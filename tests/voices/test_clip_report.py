@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from test_clip_check import CLIPS, RATE, babble, clip, silence
 
+from studio import paths
 from studio.audio.files import read_audio
 from studio.audio.resampling import resample_steeply
 from studio.audio.waveform import Waveform
 from studio.errors import ClipTooLong, LowSampleRate, SilentClip
-from studio.voices.clip_report import VERDICTS, Aspect, assess_clip, speech_above_noise
+from studio.voices.clip_report import VERDICTS, Aspect, assess_clip, modulation_depth, speech_above_noise
 from studio.voices.voice import Grade
 
 GOOD = clip(silence(0.1), babble(5.0), silence(0.2))
@@ -114,3 +115,24 @@ def test_every_verdict_below_good_has_advice() -> None:
 def test_the_quality_is_the_worst_grade() -> None:
     assert Grade.worst([]) is Grade.GOOD
     assert Grade.worst([Grade.FAIR, Grade.POOR, Grade.GOOD]) is Grade.POOR
+
+
+@pytest.mark.parametrize("background", ["noise", "music", "room", "voice"])
+def test_whatever_fills_the_gaps_between_sounds_lowers_the_modulation_depth(background: str) -> None:
+    random = np.random.default_rng(0)
+    clip, other = (read_audio(paths.resources() / "voices" / f"{name}.wav") for name in ("Max", "Linda"))
+    times = np.arange(len(clip.samples)) / clip.sample_rate
+    if background == "room":
+        response = 0.1 * random.standard_normal(clip.sample_rate // 2) * np.exp(-14.0 * times[: clip.sample_rate // 2])
+        added = np.convolve(clip.samples, response)[: len(clip.samples)]
+    elif background == "voice":
+        added = np.resize(other.samples, len(clip.samples))
+    else:
+        chord = sum(np.sin(2 * np.pi * 110 * number * times) for number in range(1, 33))
+        added = 0.02 * (chord if background == "music" else random.standard_normal(len(times)))
+    mixed = Waveform((clip.samples + added).astype(np.float32), clip.sample_rate)
+    assert modulation_depth(clip) - modulation_depth(mixed) > 3.0
+
+
+def test_the_modulation_depth_of_a_sound_too_short_to_measure_is_zero() -> None:
+    assert modulation_depth(Waveform(np.ones(100, np.float32), 24_000)) == 0.0

@@ -190,6 +190,7 @@ class ClipRepairDialog(QDialog):
             CleaningStep.CLIPPING: self.tr("clipping"),
             CleaningStep.DC: self.tr("DC offset"),
             CleaningStep.HUM: self.tr("hum"),
+            CleaningStep.ROOM: self.tr("reverberation"),
             CleaningStep.NOISE: self.tr("noise"),
             CleaningStep.LEVEL: self.tr("level"),
         }
