@@ -42,11 +42,11 @@ _MAX_CLIPPED_SHARE = 0.02
 _MAX_OVERSHOOT = 1.3
 _MAX_CLIPPED_RUN_SECONDS = 0.001
 
-# Reverberation: what can be predicted from the 30 frames of 12 ms that end 36 ms before. It is removed if the clip then
-# has a clearly greater modulation depth; dry recordings gain less than half a decibel.
+# Reverberation: what can be predicted from the 30 frames of 12 ms that end 36 ms before. It is removed if this raises the
+# modulation depth clearly: by 3.3 to 3.7 dB in a room of half a second, and by up to 2.6 dB in 20 recordings of actors.
 _ROOM_FRAME_SECONDS = 0.048
 _ROOM_TAPS, _ROOM_DELAY, _ROOM_PASSES = 30, 3, 3
-_MIN_ROOM_GAIN_DB = 2.0
+_MIN_ROOM_GAIN_DB = 3.0
 _MAX_ROOM_HZ = 8000.0  # above, reverberation is weak
 
 # Distance between speech and noise below which noise is reduced. It is audible before it is a fault in the report.

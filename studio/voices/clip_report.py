@@ -227,8 +227,8 @@ def speech_above_noise(recording: Waveform) -> float:
 def modulation_depth(clip: Waveform) -> float:
     """Return how far the level of each mel band falls between sounds, in decibels, on average over the bands.
 
-    Noise, music, another voice and reverberation fill these gaps. Speech of one speaker in a quiet room has 25 to 45 dB, so
-    values are only comparable within one recording.
+    Noise, music, another voice and reverberation fill these gaps. Good recordings have 20 to 45 dB, so values are only
+    comparable within one recording. It is 0 for a clip that is too short.
     """
     if clip.seconds < _MIN_SPEECH_SECONDS:
         return 0.0

@@ -25,7 +25,6 @@ from training.teacher.network import MAX_SYMBOLS, Mixture, Prosody, TeacherReadi
 _LANGUAGES = {"en": Language.ENGLISH, "zh": Language.CHINESE}
 _LEVEL_SPREAD_DB = 1.5
 _MIN_SYMBOLS = 3
-_MIN_F0_HZ = 40.0
 
 
 class Synthesizer(Protocol):
@@ -64,9 +63,8 @@ def read(job: Job, voice: VoiceRecipe, synthesizer: Synthesizer, sounds: Sounds)
     reading = synthesizer.read(script.phonemes, timbre=voice.timbre, manner=script.manner, prosody=_prosody(job, voice))
     line = script.line(reading.symbols, reading.frames)
     labels, tones = timed_labels(line, reading.is_silent)
-    is_voiced = np.isin(labels, list(VOICED)) & (reading.f0_hz > _MIN_F0_HZ)
-    is_voiced &= DELIVERY_OF_STYLE[job.style].effort is not Effort.WHISPER
-    return Reading(line, labels, tones, np.where(is_voiced, reading.f0_hz, 0.0).astype(np.float32))
+    is_voiced = np.isin(labels, list(VOICED)) & (DELIVERY_OF_STYLE[job.style].effort is not Effort.WHISPER)
+    return Reading(line, labels, tones, np.where(is_voiced, reading.f0_hz, np.float32(0.0)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class TeacherSpeech:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TeacherReading:
-    """How symbols are read: ``frames`` of 600 samples of each, and F0 and whether it is silent for each 20 ms.
+    """How symbols are read: ``frames`` of 600 samples of each, and for each 20 ms F0, or 0 if it is very low, and silence.
 
     F0 is also predicted for unvoiced sounds.
     """
@@ -122,10 +122,11 @@ class Teacher:
         places = _VALUES_PER_FRAME * first + (centres * _VALUES_PER_FRAME / SAMPLES_PER_FRAME).astype(np.int64)
         is_after = places >= _VALUES_PER_FRAME * last
         places = np.minimum(places, _VALUES_PER_FRAME * last - 1)
+        f0_hz = plan.f0_hz.reshape(-1)[places]
         return TeacherReading(
             plan.symbols,
             _within(_led(plan.frames), first, last),
-            plan.f0_hz.reshape(-1)[places],
+            np.where(f0_hz > _VOICED_FROM_HZ, f0_hz, np.float32(0.0)),
             is_silent.reshape(-1)[places] | is_after,
         )
 
