@@ -24,7 +24,7 @@ from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Reco
 from studio.take_checks.records import Embeddings, TakeCheck, Transcript, Verdict
 from studio.take_checks.requests import CheckRequest, EmbeddingRequest, TranscriptRequest
 from studio.take_checks.speaker import ENCODER_FILE
-from studio.take_checks.units import choose_language, is_character, spoken_units
+from studio.take_checks.units import choose_language, expected_texts, is_character, spoken_units
 
 _log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class TakeCheckEngine:
             recognizer = self._recognizer(request.recognizer, language, folder)
             units = spoken_units(request.text, language)
             samples = at_recognizer_rate(request.samples, request.sample_rate)
-            recognition = recognizer.recognize(samples, [unit.text for unit in units], language)
+            recognition = recognizer.recognize(samples, expected_texts(units, request.text), language)
         except Exception as error:  # noqa: BLE001 - the other checks do not need the recogniser
             _log.exception("no recognition")
             self._open = None

@@ -7,7 +7,7 @@ matched with the written ones, so that "1984" is the place of "nineteen", "eight
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -64,6 +64,16 @@ def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
             units += _clause_units(masked[start:end], start, main, day_first=parse_language(language).day_first)
             start = end
     return tuple(SpokenUnit(unit.text, cleaned.origins[unit.start], cleaned.origins[unit.end]) for unit in units)
+
+
+def expected_texts(units: Sequence[SpokenUnit], text: str) -> list[str]:
+    """Return what a recogniser should hear of ``text``: its units, with pronunciation tokens as written."""
+    return [unit.text or (written if is_tokens(written := text[unit.start : unit.end]) else UNKNOWN) for unit in units]
+
+
+def is_tokens(unit: str) -> bool:
+    """Return whether a unit for a recogniser is pronunciation tokens."""
+    return unit.startswith("[")
 
 
 def heard_text(text: str) -> str:

@@ -14,6 +14,8 @@ HAN = regex.compile(r"\p{Han}+")
 _KNOWN = frozenset(PHONES)
 _INITIAL = regex.compile(r"(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?")
 _SYLLABLE = regex.compile(r"([a-zü]+)([1-5])")
+_TOKEN = regex.compile(r"\[([^\[\]]+)\]")
+_TONE = regex.compile("[\u0300\u0301\u0304\u030c]")
 _TONE_MARKS = {"1": "\u0304", "2": "\u0301", "3": "\u030c", "4": "\u0300"}
 # Tones that replace a missing one: the models have no token for the neutral tone of every final.
 _OTHER_TONES = "54123"
@@ -60,6 +62,22 @@ def syllables(characters: str) -> list[str]:
     found = read_all(characters)
     # Characters without a reading are joined.
     return found if len(found) == len(characters) else [read_all(character)[0] for character in characters]
+
+
+def syllables_of_tokens(tokens: str) -> list[str]:
+    """Return the syllables of Mandarin phone tokens, without tones: ["hao"] for "[h][ǎo]". English phones are left out."""
+    found = []
+    initial = ""
+    for name in _TOKEN.findall(tokens):
+        plain = unicodedata.normalize("NFC", _TONE.sub("", unicodedata.normalize("NFD", name)))
+        if not plain.islower():
+            continue
+        if _INITIAL.fullmatch(plain):
+            initial = plain
+        else:
+            found.append(initial + ("üe" if plain == "ve" else plain))
+            initial = ""
+    return found
 
 
 @cache

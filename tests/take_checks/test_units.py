@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.take_checks.units import UNKNOWN, heard_text, simplified, spoken_units, written_spans
+from studio.take_checks.units import UNKNOWN, expected_texts, heard_text, simplified, spoken_units, written_spans
 
 
 def placed(text: str, language: str = "") -> list[tuple[str, str]]:
@@ -49,6 +49,12 @@ def test_tags_are_not_spoken_and_pronunciations_are_unknown() -> None:
         (UNKNOWN, "[M][AO1]"),
         ("more", "more"),
     ]
+
+
+def test_a_recogniser_gets_pronunciations_as_written() -> None:
+    text = "他[zh][ǎng][d][à]了 ²"
+    assert expected_texts(spoken_units(text, "zh"), text)[:3] == ["他", "[zh][ǎng][d][à]", "了"]
+    assert all(not each.isnumeric() for each in expected_texts(spoken_units(text, "zh"), text))
 
 
 def test_numbers_are_read_in_the_language_of_the_text() -> None:

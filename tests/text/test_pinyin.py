@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.text.pinyin import syllable_tokens, syllables
+from studio.text.pinyin import syllable_tokens, syllables, syllables_of_tokens
 from studio.text.respellings import Respellings
 from studio.text.tags import PHONES
 from studio.text.tokenizer import TextTokenizer
@@ -21,6 +21,12 @@ def test_syllables_are_phones_of_the_models() -> None:
     assert syllable_tokens("ju2") == ("[j]", "[ú]")
     assert syllable_tokens("er2") == ("[ér]",)
     assert syllable_tokens("de5") == ("[d]", "[e]")
+
+
+def test_tokens_are_syllables_without_tones() -> None:
+    assert syllables_of_tokens("[zh][ǎng][d][à]") == ["zhang", "da"]
+    assert syllables_of_tokens("[l][vè][n][ǚ][ér]") == ["lüe", "nü", "er"]
+    assert syllables_of_tokens("[M][IY1][j][ú]") == ["ju"]
 
 
 def test_a_tone_without_a_token_is_replaced() -> None:

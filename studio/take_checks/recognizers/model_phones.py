@@ -39,7 +39,8 @@ from studio.take_checks.recognizers.segments import (
 )
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
-from studio.text.pinyin import HAN, syllables
+from studio.take_checks.units import is_tokens
+from studio.text.pinyin import HAN, syllables, syllables_of_tokens
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.voices.features import whisper_log_mel
 
@@ -99,7 +100,7 @@ class ModelPhones:
             else:
                 missing = {each.index for each in usual} - {each.index for each in other}
                 path.add(other, probability, missing - {SILENCE, SPEECH})
-        return path.recognition(expected)
+        return path.recognition(["" if is_tokens(word) else word for word in expected])
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         raise RecognizerNotFound(
@@ -126,7 +127,7 @@ class ModelPhones:
         return joined
 
     def phones(self, words: Sequence[str]) -> list[list[int]]:
-        """Return the numbers of the phones of each of ``words``, which are words or Chinese characters in order."""
+        """Return the numbers of the phones of each of ``words``: words, Chinese characters in order, or tokens."""
         found: list[list[int]] = []
         for is_han, group in groupby(words, key=lambda word: HAN.fullmatch(word) is not None):
             if is_han:
@@ -141,6 +142,9 @@ class ModelPhones:
         return self._sounds.syllables.get(syllable[:-1], [1])
 
     def _phones_of_word(self, word: str) -> list[int]:
+        if is_tokens(word):
+            sounds = [phone for each in syllables_of_tokens(word) for phone in self._sounds.syllables.get(each, ())]
+            return sounds or [1]
         letters = self._respellings.of_word.get(word)
         if letters is None and self._respellings.guesser:
             letters = self._respellings.spelled(word)

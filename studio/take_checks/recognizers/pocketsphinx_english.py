@@ -38,6 +38,7 @@ from studio.take_checks.recognizers.segments import (
     regions,
     words_in_order,
 )
+from studio.take_checks.units import is_tokens
 
 NAME = "pocketsphinx"
 
@@ -201,7 +202,7 @@ class PocketsphinxEnglish:
         lookup: Callable[[str], str | None] = decoder.lookup_word
         words = []
         for text in expected:
-            word = text or "a"  # an unknown sound
+            word = "a" if not text or is_tokens(text) else text  # an unknown sound
             if lookup(word) is None:
                 phones = pronunciation(word, lookup)
                 word = re.sub(r"[\s()\[\]<>]", "", word) or "a"

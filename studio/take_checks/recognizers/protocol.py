@@ -74,7 +74,7 @@ class Recognizer(Protocol):
         ...
 
     def recognize(self, samples: Samples, expected: Sequence[str], language: str) -> Recognition:
-        """Recognise ``samples``, which should contain the ``expected`` units."""
+        """Recognise ``samples``, which should contain the ``expected`` units: words, characters or pronunciation tokens."""
         ...
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:

@@ -22,6 +22,7 @@ from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, He
 from studio.take_checks.recognizers.sense_voice_files import LANGUAGES, NETWORK_FILES, TOKENS_FILE, find_network
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
+from studio.take_checks.units import is_tokens
 from studio.voices.features import kaldi_fbank
 
 FloatArray = npt.NDArray[np.float32]
@@ -131,7 +132,7 @@ class SenseVoice:
         )
 
     def _aligned(self, scores: FloatArray, expected: Sequence[str]) -> tuple[AlignedUnit | None, ...]:
-        encoded = [self._vocabulary.encode(unit) for unit in expected]
+        encoded = [() if is_tokens(unit) else self._vocabulary.encode(unit) for unit in expected]
         tokens = [token for unit in encoded for token in unit]
         spans = align_tokens(scores, tokens)
         if spans is None:
