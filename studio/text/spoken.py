@@ -28,6 +28,11 @@ class Encoder(Protocol):
 
     special_ids: dict[str, int]
 
+    @property
+    def reads_pinyin(self) -> bool:
+        """Whether Chinese characters are encoded as phone tokens."""
+        ...
+
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]: ...
 
     def encode_speech(self, words: str) -> tuple[int, ...]: ...
@@ -87,9 +92,10 @@ def shown(spoken: Spoken) -> str:
 def length(spoken: Spoken, language: Language, tokenizer: Encoder) -> int:
     """Return the length for the splitting rules, in characters for Chinese, otherwise in text tokens.
 
-    A tag counts as one character.
+    A tag counts as one character. Pinyin has two tokens for most characters, and a model that reads it is small: its
+    sentences are measured in tokens.
     """
-    if language is Language.CHINESE:
+    if language is Language.CHINESE and not tokenizer.reads_pinyin:
         return sum(1 if part.is_tag else len(part.text) for part in spoken)
     return len(text_tokens(spoken, tokenizer))
 

@@ -137,6 +137,11 @@ class TextTokenizer:
             position = match.end()
         return (*ids, *self._encode_plain(text[position:]))
 
+    @property
+    def reads_pinyin(self) -> bool:
+        """Whether Chinese characters are encoded as phone tokens."""
+        return self.respellings is not None
+
     def encode_speech(self, words: str) -> tuple[int, ...]:
         """Return the ids of ``words``. If the model has respellings, words are respelled, and Chinese is in pinyin."""
         if self.respellings is None:

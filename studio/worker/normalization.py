@@ -10,12 +10,14 @@ from studio.model.generations import detect_generation
 from studio.text.changes import TextChange, find_changes
 from studio.text.cleaning import clean
 from studio.text.language import language_of_emoji
+from studio.text.pinyin import HAN
 from studio.text.respellings import RESPELLINGS_FILE, fold_to_ascii
 from studio.text.segmentation import Pause, Sentence, prepare_text
 from studio.text.tokenizer import COSYVOICE3_TEXT
 
 # Accurate enough to split sentences at the same places as the model's tokenizer.
 _LETTERS_PER_TOKEN = 4
+_TOKENS_PER_SYLLABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +75,19 @@ class ApproximateTokenizer:
     """Estimates the number of tokens by the number of letters, without loading a vocabulary."""
 
     def __init__(self, *, has_respellings: bool = False) -> None:
-        self._has_respellings = has_respellings
+        self.reads_pinyin = has_respellings
         self.special_ids: dict[str, int] = _AnyTag()
 
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:  # noqa: ARG002 - the signature of TextTokenizer
         return tuple(range(len(text) // _LETTERS_PER_TOKEN + 1))
 
     def encode_speech(self, words: str) -> tuple[int, ...]:
+        if self.reads_pinyin:
+            words = HAN.sub(lambda found: found[0] * _TOKENS_PER_SYLLABLE * _LETTERS_PER_TOKEN, words)
         return self.encode(words, allow_special=False)
 
     def folded(self, words: str) -> str:
-        return fold_to_ascii(words) if self._has_respellings else words
+        return fold_to_ascii(words) if self.reads_pinyin else words
 
 
 def _tokenizer(model_folder: Path) -> ApproximateTokenizer:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from studio.text.pinyin import syllable_tokens, syllables, syllables_of_tokens
 from studio.text.respellings import Respellings
+from studio.text.segmentation import Sentence, prepare_text
 from studio.text.tags import PHONES
-from studio.text.tokenizer import TextTokenizer
+from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
 
 
 def test_syllables_have_the_tone_that_is_spoken() -> None:
@@ -63,3 +64,13 @@ def test_chinese_is_pinyin_for_a_model_with_respellings_only() -> None:
 def test_typed_tags_stay_text_beside_chinese() -> None:
     tokenizer = _tokenizer(Respellings({}))
     assert tokenizer.special_ids["[B]"] not in tokenizer.encode_speech("[B]好")
+
+
+def test_long_sentences_are_divided_by_their_tokens() -> None:
+    text = "那天傍晚我们沿着河边慢慢走回家，天上的云被夕阳照得通红，远处传来孩子们的笑声，" * 2 + "谁也不想说话。"
+    items = prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=_tokenizer(Respellings({})))
+    assert "".join(item.written for item in items) == text
+    sentences = [item for item in items if isinstance(item, Sentence)]
+    assert len(sentences) == 2
+    assert all(len(sentence.written) < 55 for sentence in sentences)
+    assert len(prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=_tokenizer(None))) == 1
