@@ -97,8 +97,17 @@ class NotificationBar(QFrame):
     def _place_buttons(self) -> None:
         """Place the buttons beside the text, or below it if the text would have too little width."""
         direction = QBoxLayout.Direction
-        beside = self.width() - self._buttons.sizeHint().width() - self._more.sizeHint().width() - 4 * _ICON_SIDE
-        needed = min(self._words.sizeHint().width(), _TEXT_LETTERS * self.fontMetrics().averageCharWidth())
+        unfold = 0 if self._unfold is None else self._unfold.sizeHint().width() + self._buttons.spacing()
+        beside = self.width() - self._buttons.sizeHint().width() - 4 * _ICON_SIDE
+        if self._unfold is not None and not self._unfold.isHidden():
+            beside += unfold  # counted below, so that the result does not depend on what is shown now
+        if not self._more.isHidden():
+            beside -= self._more.sizeHint().width()
+        if self._text_area.is_long_at(beside):
+            beside -= unfold
+        text = self._words.text()
+        letter = self._words.fontMetrics().horizontalAdvance(text) / max(1, len(text))  # East Asian ones are wide
+        needed = min(self._words.sizeHint().width(), _TEXT_LETTERS * letter)
         self._column.setDirection(direction.TopToBottom if beside < needed else direction.LeftToRight)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
@@ -194,6 +203,7 @@ class NotificationBar(QFrame):
             self._buttons.insertWidget(self._buttons.count() - 1, self._unfold)
         self._unfold.setText(self.tr("More…") if self._text_area.is_folded else self.tr("Less"))
         self._unfold.setVisible(is_long)
+        self._place_buttons()
 
     def withdraw(self, words: str) -> None:
         """Remove the notice with this text, shown or waiting, because it no longer applies."""
@@ -232,6 +242,7 @@ class NotificationBar(QFrame):
     def _show_num_waiting(self) -> None:
         self._more.setText(self.tr("%n more", "", len(self._waiting)))
         self._more.setVisible(bool(self._waiting))
+        self._place_buttons()
 
     def _on_offer(self) -> None:
         self._run(self._call)
@@ -274,7 +285,11 @@ class _TextArea(QScrollArea):
     @property
     def is_long(self) -> bool:
         """Whether the text is higher than two lines."""
-        return self._text_height > self._folded_height
+        return self.is_long_at(self.width())
+
+    def is_long_at(self, width: int) -> bool:
+        """Return whether the text would be higher than two lines at ``width`` pixels."""
+        return self._words.heightForWidth(max(1, width)) > self._folded_height
 
     @property
     def _text_height(self) -> int:

@@ -180,6 +180,25 @@ def test_a_notice_with_three_buttons_keeps_its_text_readable(bench: Bench, windo
     assert window.script.view.width() == width, "the docks keep their widths"
 
 
+def test_a_chinese_notice_that_returns_keeps_its_text_readable(bench: Bench, window: MainWindow) -> None:
+    """It was squeezed to two lines of nine characters."""
+    window.resize(1280, 760)
+    window.show()
+    bench.live(0.05)
+    notices, words = window.notices, "studio-mini 仅支持中文、英语，有 3 行未朗读，因为其中的语言此模型没有学过。"
+    others = [("仍然朗读", lambda: None), ("始终朗读", lambda: None)]
+    notices.show_hint(words, offer="下载 CosyVoice2-0.5B（3.09 GB）", others=others)
+    notices.show_error(DiskFull("The disk is full.", remedy="Free some space."))
+    notices.show_hint("已导出 25 个文件。", offer="显示文件夹")
+    notices._close.click()
+    bench.until(lambda: notices.words == words)
+    bench.live(0.1)
+    assert not notices._more.isHidden()
+    label = notices._words
+    assert not notices._text_area.is_long
+    assert label.width() >= 30 * label.fontMetrics().horizontalAdvance("字")
+
+
 def test_a_notice_does_not_move_the_lines(bench: Bench, window: MainWindow) -> None:
     window.show()
     view = window.script.view
