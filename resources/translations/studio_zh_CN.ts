@@ -117,7 +117,7 @@
     </message>
     <message>
         <source>Next line to review</source>
-        <translation>下一个待检查的行</translation>
+        <translation>下一个需试听的行</translation>
     </message>
     <message>
         <source>Go to the next line whose take has problems</source>
@@ -125,11 +125,11 @@
     </message>
     <message>
         <source>Previous line to review</source>
-        <translation>上一个待检查的行</translation>
+        <translation>上一个需试听的行</translation>
     </message>
     <message>
         <source>Show lines to review</source>
-        <translation>只显示待检查的行</translation>
+        <translation>只显示需试听的行</translation>
     </message>
     <message>
         <source>Show only lines whose take has problems, or all lines again</source>
@@ -385,7 +385,7 @@
     </message>
     <message>
         <source>Review</source>
-        <translation>检查</translation>
+        <translation>需试听</translation>
     </message>
     <message>
         <source>Assign voice {number}</source>
@@ -3998,7 +3998,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>{count} of {total} lines need review.</source>
-        <translation>共 {total} 行，其中 {count} 行待检查。</translation>
+        <translation>共 {total} 行，其中 {count} 行需试听。</translation>
     </message>
     <message>
         <source>{engine} failed to open ({reason}) and will be rebuilt</source>
@@ -7585,7 +7585,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Needs review</source>
-        <translation>待检查</translation>
+        <translation>需试听</translation>
     </message>
     <message>
         <source>Lines whose take has problems that you have not accepted</source>
@@ -7905,8 +7905,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>跳过对比</translation>
     </message>
     <message>
-        <source>Demo voice, {languages} only. Get {model} for natural speech</source>
-        <translation>演示音色，仅支持{languages}。下载 {model} 可获得自然语音</translation>
+        <source>Demo model, {languages} only. Get {model} for more natural voices</source>
+        <translation>演示模型，仅支持{languages}。下载 {model} 可获得更自然的声音</translation>
     </message>
     <message>
         <source>{size} memory, {free} free</source>
@@ -8424,8 +8424,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{model} 仅支持{languages}，其他语言无法正确朗读。</translation>
     </message>
     <message>
-        <source>{model} supports {languages} only. Text in other languages becomes unintelligible. Other models support more languages (File menu).</source>
-        <translation>{model} 仅支持{languages}，其他语言无法正确朗读。其他模型支持更多语言（见“文件”菜单）。</translation>
+        <source>{model} supports {languages} only. Text in other languages becomes unintelligible. Other models support more languages (File › Models…).</source>
+        <translation>{model} 仅支持{languages}，其他语言无法正确朗读。其他模型支持更多语言（见“文件 › 模型…”）。</translation>
     </message>
 </context>
 <context>
@@ -8686,7 +8686,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Review</source>
-        <translation>待检查</translation>
+        <translation>需试听</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -8747,8 +8747,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无音色</translation>
     </message>
     <message>
-        <source>This line is queued.</source>
-        <translation>此行正在排队。</translation>
+        <source>Waiting to be spoken.</source>
+        <translation>等待生成。</translation>
     </message>
     <message>
         <source>The chosen take matches the text.</source>
@@ -8795,6 +8795,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>
             <numerusform>%n 行</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Not spoken</source>
+        <translation>未生成</translation>
     </message>
 </context>
 <context>
@@ -8927,11 +8931,11 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The model follows your instruction.</source>
-        <translation>模型按指令朗读。</translation>
+        <translation>将按指令生成。</translation>
     </message>
     <message>
         <source>The model follows the selected style.</source>
-        <translation>模型按所选风格朗读。</translation>
+        <translation>将按所选风格生成。</translation>
     </message>
     <message>
         <source>Built-in voice of the model, without a recording.</source>
@@ -9010,8 +9014,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>更改备注</translation>
     </message>
     <message>
-        <source>The model does not follow instructions in your own words. {model} does.</source>
-        <translation>此模型不支持自定义指令；{model} 支持。</translation>
+        <source>This model does not follow instructions in your own words. Choose a style from the list, or download {model}.</source>
+        <translation>此模型不理解自定义指令。请从列表选择风格，或下载 {model}。</translation>
     </message>
 </context>
 <context>
@@ -9411,8 +9415,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{count} 种汉语方言</translation>
     </message>
     <message>
-        <source>Recommended for this computer: lightest model for your language.</source>
-        <translation>推荐用于本机：支持中文的最轻量模型。</translation>
+        <source>Recommended for this computer: smallest full-quality model for your language.</source>
+        <translation>推荐用于本机：适合正式使用的最小中文模型。</translation>
     </message>
     <message>
         <source>Slow without an NVIDIA GPU.</source>
@@ -10458,7 +10462,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>No other line needs review.</source>
-        <translation>没有其他待检查的行。</translation>
+        <translation>没有其他需试听的行。</translation>
     </message>
     <message>
         <source>There is no take that can be checked.</source>
@@ -10567,7 +10571,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>No line needs review.</source>
-        <translation>没有待检查的行。</translation>
+        <translation>没有需试听的行。</translation>
     </message>
     <message>
         <source>There are no more chapters or scenes.</source>

@@ -30,7 +30,7 @@ _UNSUPPORTED = QT_TRANSLATE_NOOP(
 _SUPPORTED_BY_OTHERS = QT_TRANSLATE_NOOP(
     "KnownWriting",
     "{model} supports {languages} only. Text in other languages becomes unintelligible. "
-    "Other models support more languages (File menu).",
+    "Other models support more languages (File › Models…).",
 )
 
 

@@ -76,13 +76,18 @@ class FirstRun(QObject):
         self._tasks.failed.connect(self._on_failed)
 
     def begin(self) -> None:
-        """Start if no model has been installed, or if the recommended one was installed but never loaded."""
-        if not self._session.settings[FIRST_RUN_IS_OVER]:
-            self._beginning = self._session.bridge.run(self._begin())
+        """Start if no model has been installed, or if the recommended one was installed but never loaded.
+
+        Probe the hardware in any case, for the recommendations in the list of styles.
+        """
+        self._beginning = self._session.bridge.run(self._begin())
 
     async def _begin(self) -> None:
         facts, _ = await asyncio.gather(run_in_thread(self._probe), self._tasks.refreshed())
         self._machine = facts
+        self._session.model_selection.styles.use_machine(facts)
+        if self._session.settings[FIRST_RUN_IS_OVER]:
+            return
         self._advice = recommended_model(facts, known_models().values())
         if self._advice is None:
             return
@@ -355,7 +360,7 @@ class FirstRun(QObject):
         used = known_models().get(self._session.model_selection.local_folder().name)
         if used is None or not used.is_demonstration:
             return self.tr("Better voice: {name}").format(name=advice.model.name)
-        words = self.tr("Demo voice, {languages} only. Get {model} for natural speech")
+        words = self.tr("Demo model, {languages} only. Get {model} for more natural voices")
         return words.format(languages=language_text(used), model=advice.model.name)
 
     def _machine_text(self) -> str:

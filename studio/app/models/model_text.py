@@ -115,8 +115,8 @@ def ability_text(known: KnownModel) -> str:
     return words
 
 
-def recommended_model(machine: MachineFacts, models: Collection[KnownModel]) -> Advice | None:
-    """Recommend a model for this computer, preferably one that supports the language of the interface."""
+def recommended_model(machine: MachineFacts | None, models: Collection[KnownModel]) -> Advice | None:
+    """Recommend one of ``models`` for this computer, preferably one that supports the language of the interface."""
     code = QLocale().name().partition("_")[0]
     return recommend_model(machine, [model for model in models if code in model.languages] or models)
 
@@ -130,7 +130,7 @@ def advice_text(advice: Advice, machine: MachineFacts, seconds_per_second: float
         words = _tr(_T("Models", "Recommended for this computer: newest model, fits the {size} of {gpu}."))
         sentences = [words.format(size=memory_text(machine.gpu.memory_bytes), gpu=machine.gpu.name)]
     else:
-        sentences = [_tr(_T("Models", "Recommended for this computer: lightest model for your language."))]
+        sentences = [_tr(_T("Models", "Recommended for this computer: smallest full-quality model for your language."))]
         if seconds_per_second is None:
             sentences.append(_tr(_T("Models", "Slow without an NVIDIA GPU.")))
         else:

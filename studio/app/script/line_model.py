@@ -28,6 +28,7 @@ from studio.project.lines import Heading, Line, LineState, LineStyle, is_removed
 from studio.project.script import Script, shared_ends
 from studio.project.takes import Take
 from studio.project.text_places import TextRange, problem_ranges
+from studio.take_checks.records import Verdict
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -284,15 +285,25 @@ class LineModel(QAbstractTableModel):
             LineState.FAILED: self.tr("Failed"),
         }[state]
 
+    def _line_state_text(self, line: Line) -> str:
+        """Return the state, with progress or, for a line to review, why it is to be reviewed."""
+        state, progress, mark = self.state_of(line), self._progress(line), self.verdict_of(line)
+        if state is LineState.OUTDATED and self._is_stopped(line):
+            return self.tr("Stopped")
+        if state is LineState.CHECK:
+            live = self._statuses.of(line.id)
+            if live is not None and live.error is not None:
+                return self.tr("Not spoken")
+            if mark is not None and mark.verdict is not Verdict.NOT_CHECKED:
+                return mark.name
+        return f"{self.state_text(state)} {progress:.0%}" if progress > 0 else self.state_text(state)
+
     def _display_text(self, line: Line, column: Column, row: int) -> str:  # noqa: PLR0911 - one return per column
         match column:
             case Column.NUMBER:
                 return str(row + 1)
             case Column.STATE:
-                state, progress = self.state_of(line), self._progress(line)
-                if state is LineState.OUTDATED and self._is_stopped(line):
-                    return self.tr("Stopped")
-                return f"{self.state_text(state)} {progress:.0%}" if progress > 0 else self.state_text(state)
+                return self._line_state_text(line)
             case Column.VOICE:
                 return line.voice or self.tr("No voice")
             case Column.TEXT:
@@ -381,7 +392,7 @@ class LineModel(QAbstractTableModel):
             LineState.CHECK: "" if take is None else odd_length_warning(take),
             LineState.DRAFT: self.tr("This line has not been spoken yet."),
             LineState.OUTDATED: self.tr("This line has changed since its take was spoken."),
-            LineState.QUEUED: self.tr("This line is queued."),
+            LineState.QUEUED: self.tr("Waiting to be spoken."),
             LineState.READY: self.tr("The chosen take matches the text."),
         }.get(state)
 

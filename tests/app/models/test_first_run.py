@@ -129,7 +129,7 @@ def test_the_line_says_what_the_included_voice_can_do(
     monkeypatch.setattr("studio.app.models.first_run.known_models", known_models)
     bench: Bench = make_bench(is_first_run=True, model=folder)
     panel = begin(bench).panel
-    assert panel.page.title == "Demo voice, English only. Get CosyVoice2-0.5B for natural speech"
+    assert panel.page.title == "Demo model, English only. Get CosyVoice2-0.5B for more natural voices"
     assert button_texts(panel) == ["Download 3.09 GB", "Other models…", "Not now"]
     assert bench.window is not None
     bench.window.resize(1100, 700)

@@ -62,7 +62,7 @@ def test_a_chinese_line_is_not_spoken_and_says_so(bench: Bench) -> None:
     bench.until(lambda: bench.window.notices.words)
     assert bench.window.notices.words == "studio-mini speaks English only. 1 line not spoken."
     assert bench.session.queue.jobs == ()
-    assert state_cell(bench) == "Review"
+    assert state_cell(bench) == "Not spoken"
     assert state_cell(bench, Qt.ItemDataRole.ToolTipRole).startswith("studio-mini speaks English only.")
     assert set(buttons(bench)) >= {"Download CosyVoice2-0.5B (3.09 GB)", "Speak anyway", "Always speak"}
 
