@@ -113,8 +113,11 @@ class Advice:
     lacks_disk: bool
 
 
-def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
-    """Return the best of ``models`` that can be downloaded, run and clone voices, or None."""
+def recommend_model(machine: MachineFacts | None, models: Iterable[KnownModel]) -> Advice | None:
+    """Return the best of ``models`` that can be downloaded, run and clone voices, or None.
+
+    ``machine`` is None if it has not been probed yet. It is then taken for one without a GPU.
+    """
     usable = [
         model
         for model in models
@@ -125,13 +128,14 @@ def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advi
     ]
     if not usable:
         return None
-    has_gpu = machine.gpu is not None and machine.gpu.memory_bytes >= _COMFORTABLE_GPU_BYTES
+    gpu = None if machine is None else machine.gpu
+    has_gpu = gpu is not None and gpu.memory_bytes >= _COMFORTABLE_GPU_BYTES
     model = min(usable, key=lambda model: model.rank if has_gpu else model.size_bytes())
     return Advice(
         model,
         Reason.HAS_GPU if has_gpu else Reason.LIGHTEST,
-        lacks_memory=machine.memory_bytes < _MIN_MEMORY_BYTES,
-        lacks_disk=machine.free_disk_bytes < model.size_bytes(),
+        lacks_memory=machine is not None and machine.memory_bytes < _MIN_MEMORY_BYTES,
+        lacks_disk=machine is not None and machine.free_disk_bytes < model.size_bytes(),
     )
 
 

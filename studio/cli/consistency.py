@@ -13,6 +13,7 @@ from typing import Any
 
 from studio import paths
 from studio.catalog.language_check import unlearned_language
+from studio.catalog.model_styles import styles_of_model
 from studio.cli.command_context import CommandContext
 from studio.cli.export_options import line_numbers
 from studio.cli.options import Commands, add_command, add_engine_options, add_model_option, engine_options, model_folder
@@ -34,7 +35,6 @@ from studio.take_checks.consistency import comparable, shown
 from studio.take_checks.policy import DEFAULT_RETRIES, CheckMode, CheckPolicy, find_best, retry_seed
 from studio.take_checks.recognizers.choice import AUTO, OFF
 from studio.take_checks.records import Measure, TakeMeasures, VoiceTarget
-from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 from studio.voices.permission import require_permission
 from studio.worker.client import WorkerClient
@@ -212,7 +212,7 @@ class _Speaker:
             generation=engine.generation,
             seed=seed,
             is_played=False,
-            styles=load_styles(engine.generation, folder) if line.style.preset else None,
+            styles=None if line.style.is_plain else styles_of_model(engine.generation, folder),
             quality=project.script.details.quality,
             language=language_tag(line, project.script.language, self._reading),
         )

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from studio import paths
+from studio.catalog.model_styles import styles_of_model
 from studio.cli.checks import check_policy
 from studio.cli.corrections import corrected_attribution
 from studio.cli.options import chosen_quality, keeps_leading_silence, voice_reference
@@ -56,7 +57,7 @@ from studio.provenance.statement import spoken_line
 from studio.settings_store import Settings
 from studio.take_checks.records import VoiceTarget
 from studio.text.language import language_of_script
-from studio.text.styles import Styles, load_styles, names_of_styles
+from studio.text.styles import Styles, names_of_styles
 from studio.voices.library import VoiceLibrary
 from studio.voices.permission import consent_missing
 from studio.voices.voice import name_key
@@ -427,11 +428,11 @@ class Speaking:
             generation=self._generation_of_dictionary,
             seed=arguments.seed if line.seed is None else line.seed,
             keeps_leading_silence=self._keeps_leading_silence,
-            styles=self._styles if line.style.preset else None,
+            styles=None if line.style.is_plain else self._styles,
             quality=self._script.quality,
             language=language_tag(line, self._language, self._reading),
         )
-        if request.preset != line.style.preset:
+        if not (line.style.is_plain or request.preset or request.instruct):
             self._without_style.append(number)
         quality = chosen_quality(arguments) or request.quality
         return replace(request, is_streaming=not arguments.whole, is_played=False, quality=quality)
@@ -442,7 +443,7 @@ class Speaking:
 
     @cached_property
     def _styles(self) -> Styles:
-        return load_styles(self._generation, self._folder) if self._generation else Styles((), ())
+        return styles_of_model(self._generation, self._folder) if self._generation else Styles((), ())
 
     @property
     def _generation(self) -> str:

@@ -33,7 +33,7 @@ from studio.cli.options import (
     speaking_place,
     voice_reference,
 )
-from studio.cli.speaking import CheckedSpeech, run_until_cancelled, speak
+from studio.cli.speaking import CheckedSpeech, followed_instruction, run_until_cancelled, speak
 from studio.errors import NothingToSpeak
 from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     request = SynthesisRequest(
         text=text,
         voice=voice,
-        instruct=arguments.instruct,
+        instruct=followed_instruction(arguments.instruct, folder),
         preset=arguments.preset,
         speed=arguments.speed,
         seed=arguments.seed,

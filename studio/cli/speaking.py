@@ -44,6 +44,7 @@ from studio.provenance.signing import mark_code
 from studio.provenance.statement import MARKED, Statement, hash_text
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
+from studio.text.styles import Styles
 from studio.text.tags import KNOWN_TAGS
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -290,13 +291,31 @@ def unlearned_sounds(folder: Path, text: str) -> tuple[str, ...]:
     """Return the tags of sounds in ``text``, such as ``[laughter]``, that the model in ``folder`` has not learned."""
     if not (any(tag in text for tag in KNOWN_TAGS) and folder.is_dir()):  # else a server, whose sounds are unknown
         return ()
-    from studio.model.generations import detect_generation  # noqa: PLC0415 - texts without tags do not need it
-    from studio.text.styles import load_styles  # noqa: PLC0415
+    styles = _read_styles(folder)
+    return () if styles is None else styles.unlearned_sounds(text)
+
+
+def followed_instruction(instruction: str | None, folder: Path) -> str | None:
+    """Return ``instruction``, or None after a warning if the model in ``folder`` does not follow it."""
+    styles = _read_styles(folder) if instruction and folder.is_dir() else None
+    if instruction is None or styles is None or styles.understands(instruction):
+        return instruction
+    ProgressLine().say(
+        f"{folder.name} does not follow instructions in your own words. The text is spoken without style. "
+        "`timbre styles` lists the styles of the model."
+    )
+    return None
+
+
+def _read_styles(folder: Path) -> Styles | None:
+    """Return the styles of a model, or None if they cannot be read, which is reported when the model is loaded."""
+    from studio.catalog.model_styles import styles_of_model  # noqa: PLC0415 - most texts do not need it
+    from studio.model.generations import detect_generation  # noqa: PLC0415
 
     try:
-        return load_styles(detect_generation(folder)[0].name, folder).unlearned_sounds(text)
-    except StudioError:  # reported when the model is loaded
-        return ()
+        return styles_of_model(detect_generation(folder)[0].name, folder)
+    except StudioError:
+        return None
 
 
 def _summary(result: OutputResult) -> list[str]:

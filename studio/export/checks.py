@@ -97,7 +97,7 @@ def check_lines(
     """
     voice_errors: dict[str | None, StudioError | None] = {}
     failed: dict[int, StudioError] = {}
-    styles: dict[bool, list[int]] = {False: [], True: []}  # presets, instructions
+    without_style: list[int] = []
     outdated: list[int] = []
     to_review: list[int] = []
     for each in lines:
@@ -117,15 +117,11 @@ def check_lines(
         if error is not None:
             failed[each.number] = error
         if not has_style(line.style):
-            styles[line.style.instruct is not None].append(each.number)
+            without_style.append(each.number)
     found = list(group_errors(failed))
-    sentences = {
-        False: message("Spoken without their style: the model does not support it."),
-        True: message("Their instructions are not followed: the model was not trained with them."),
-    }
-    found += [
-        Finding(FindingKind.STYLE, sentences[kind], tuple(numbers)) for kind, numbers in styles.items() if numbers
-    ]
+    if without_style:
+        sentence = message("Spoken without their style: the model does not support it.")
+        found.append(Finding(FindingKind.STYLE, sentence, tuple(without_style)))
     if outdated:
         sentence = message("Changed but locked: the earlier take is exported.")
         found.append(Finding(FindingKind.LOCKED, sentence, tuple(outdated)))

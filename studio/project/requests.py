@@ -47,8 +47,10 @@ def language_tag(line: Line, script_language: str, rules: ReadingRules) -> str:
 
 
 def supported_style(style: LineStyle, styles: Styles) -> LineStyle:
-    """Return ``style``, or the default style if the model with ``styles`` lacks its preset."""
-    return LineStyle() if style.preset and styles.find(style.preset) is None else style
+    """Return ``style``, or the default style if the model with ``styles`` lacks its preset or instruction."""
+    lacks_preset = style.preset and styles.find(style.preset) is None
+    lacks_instruction = style.instruct and not styles.understands(style.instruct)
+    return LineStyle() if lacks_preset or lacks_instruction else style
 
 
 def synthesis_request(
@@ -67,7 +69,7 @@ def synthesis_request(
     """Return the request for ``line``. ``seed`` is the seed of the line or, if it has none, a random one.
 
     Lines without their own quality get ``quality``. If ``is_played``, the audio is played during synthesis. If the
-    model's ``styles`` are known and lack the preset of the line, the line is spoken in the default style.
+    model's ``styles`` are known and lack the style of the line, the line is spoken in the default style.
     ``language`` is the result of ``language_tag``.
     """
     style = line.style if styles is None else supported_style(line.style, styles)
@@ -164,7 +166,7 @@ def take_parameters(
     style, omitted = line.style, None
     if isinstance(request, SynthesisRequest):
         style = LineStyle(preset=request.preset, instruct=request.instruct)
-        omitted = line.style.preset if style != line.style else None
+        omitted = line.style.preset or line.style.instruct if style != line.style else None
     return TakeParameters(
         text=request.source.name if isinstance(request, ConversionRequest) else request.text,
         language="" if isinstance(request, ConversionRequest) else request.language,

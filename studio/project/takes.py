@@ -26,7 +26,7 @@ class TakeParameters:
         voice_key: Identifies the voice (``fingerprint.voice_key``), or empty.
         spoken_text: The normalized text that the model received.
         style: The style in which the take was spoken.
-        omitted_style: The style preset of the line if the model does not have it. The take is then spoken without a style.
+        omitted_style: The preset or instruction of the line if the model does not follow it. The take is then spoken without a style.
         odd_length: Set if the speech is too short or too long for the text.
         quality: The quality of the flow. A take that is not exact is a draft.
         quality_distortion_db: The measured distortion of that quality against the exact one.

@@ -56,6 +56,12 @@ class Styles:
 
     presets: tuple[Preset, ...]
     tags: tuple[TagLabel, ...]
+    follows_instructions: bool = True  # in the user's own words
+
+    def understands(self, instruction: str) -> bool:
+        """Return whether the model follows ``instruction``, which may be that of one of its presets."""
+        wanted = instruction.strip()
+        return self.follows_instructions or any(preset.instruction == wanted for preset in self.presets)
 
     def find(self, preset_id: str) -> Preset | None:
         """Return the preset with this id or in this family, or None if the model has no such preset."""

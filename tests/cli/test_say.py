@@ -200,12 +200,23 @@ def test_leading_silence_is_kept_only_with_the_option(timbre: Terminal, clip: Pa
     assert not asked(timbre).trims_leading_silence
 
 
+def test_an_instruction_that_the_model_does_not_follow_is_left_out_after_a_warning(
+    timbre: Terminal, clip: Path
+) -> None:
+    warning = "studio-mini does not follow instructions in your own words."
+    ran = timbre("say", "Hello.", "--voice", clip, "--instruct", "like a pirate", "-o", "one.wav")
+    assert (ran.status, warning in ran.err, asked(timbre).instruct) == (0, True, None)
+    ran = timbre("say", "Hello.", "--voice", clip, "--instruct", "Please whisper.", "-o", "two.wav")
+    assert (warning in ran.err, asked(timbre).instruct) == (False, "Please whisper.")
+
+
 def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     ran = timbre(
         "say", "text", "--voice", clip, "--transcript", "What is said.", "--instruct", "softly", "--speed", "1.5",
         "--seed", "3", "--quality", "fast", "--whole", "--as-written", "--top-p", "0.5", "--top-k", "9", "--first-hop", "25", "-o", "o.wav",
         "--device", "cuda", "--precision", "int8", "--flow-precision", "bfloat16", "--threads", "2", "--variant", "rl",
         "--flow-steps", "5", "--flow-left-context", "100", "--repetition-window", "8", "--repetition-ratio", "0.2",
+        "--model", "quiet",
     )  # fmt: skip
     assert ran.status == 0, ran.err
     request = asked(timbre)

@@ -71,15 +71,6 @@ def test_missing_styles_are_a_note() -> None:
     assert [(each.kind, each.line_numbers, each.is_blocking) for each in found] == [(FindingKind.STYLE, (1, 2), False)]
 
 
-def test_a_finding_tells_instructions_from_styles() -> None:
-    spoken = (*lines("Anna", style=LineStyle(preset="emotion.sad")), *lines("Anna", style=LineStyle(instruct="Slowly")))
-    found = check_lines(spoken, find_voice=Voices().find, has_style=lambda _: False)
-    assert [str(each.message) for each in found] == [
-        "Spoken without their style: the model does not support it.",
-        "Their instructions are not followed: the model was not trained with them.",
-    ]
-
-
 def test_locked_lines_without_a_take_cannot_be_exported() -> None:
     (found,) = check_lines(lines("Anna", is_locked=True), find_voice=Voices().find)
     assert found.is_blocking

@@ -25,10 +25,10 @@ from studio.app.inspector.speed_slider import SpeedSlider
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.inspector.text_fields import NameField, NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
-from studio.app.script.style_list import StyleList, instructable_models
+from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
-from studio.app.widgets.controls import text_label
+from studio.app.widgets.controls import set_role, text_label
 from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.wide_list_box import WideListBox
@@ -180,8 +180,7 @@ class LineSettingsForm(QWidget):
         for name, words in self._texts.items():
             words.show_words(getattr(shown, name) or "", is_mixed=self._is_mixed(name), is_other=is_other)
         self._count_more(shown)
-        self._mode.setText(self._mode_text(line))
-        self._mode.setVisible(len(self._lines) < 2)
+        self._show_mode(line)
         self._is_showing = False
 
     def suggest_characters(self, names: Callable[[], Iterable[str]]) -> None:
@@ -200,7 +199,8 @@ class LineSettingsForm(QWidget):
     def edit_instruction(self) -> None:
         """Open the field for a custom style instruction."""
         self._style.setCurrentIndex(self._style.findData(CUSTOM_INSTRUCTION))
-        self._instruction_page.show()
+        self._show_instruction(self._instruction.toPlainText().strip())
+        self._show_mode(self._line or _DEFAULTS)
         self._instruction.setFocus()
 
     @property
@@ -221,7 +221,6 @@ class LineSettingsForm(QWidget):
     def _instruction(self) -> QPlainTextEdit:
         field = QPlainTextEdit()
         field.setAccessibleName(self.tr("Style instruction"))
-        field.setPlaceholderText(self.tr("For example: speak with great joy"))
         field.setTabChangesFocus(True)
         field.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 10)
         field.textChanged.connect(self._on_instruction)
@@ -373,6 +372,7 @@ class LineSettingsForm(QWidget):
         else:
             self._report_edit("style", LineStyle(preset=chosen or None), self.tr("Change style"))
             self._show_instruction("")
+            self._show_mode(self._line or _DEFAULTS)
 
     def _on_instruction(self) -> None:
         if self._style.currentData() == CUSTOM_INSTRUCTION:
@@ -383,6 +383,9 @@ class LineSettingsForm(QWidget):
         is_shown = self._style.currentData() == CUSTOM_INSTRUCTION
         if (is_shown or "_instruction" in self.__dict__) and self._instruction.toPlainText().strip() != words:
             self._instruction.setPlainText(words)
+        if is_shown:
+            example = self.tr("For example: speak with great joy")
+            self._instruction.setPlaceholderText(example if self._styles.follows_instructions else "")
         self._instruction_page.setVisible(is_shown)
 
     def _on_speed(self, speed: float) -> None:
@@ -405,26 +408,46 @@ class LineSettingsForm(QWidget):
         """An empty note is an empty string; an empty name is None."""
         self._report_edit(field, words if field == "note" else words or None, title, merges=True)
 
-    def _mode_text(self, line: Line) -> str:
+    def _show_mode(self, line: Line) -> None:
+        """Show how the model speaks ``line``, or why it cannot do so as wanted."""
+        problem = self._problem_text(line)
+        set_role(self._mode, "warn" if problem else "quiet")
+        self._mode.setText(problem or self._mode_text(line))
+        self._mode.setVisible(len(self._lines) < 2 or self._lacks_instructions(line))
+
+    def _voice_of(self, line: Line) -> Voice | None:
         row = -1 if line.voice is None else row_of_voice(self._voice, line.voice)
-        voice = self._voices[row] if row >= 0 else None
+        return self._voices[row] if row >= 0 else None
+
+    def _lacks_instructions(self, line: Line) -> bool:
+        """Return whether a custom instruction is shown that the model does not follow, or would not once it is typed."""
+        is_custom = self._style.currentData() == CUSTOM_INSTRUCTION
+        is_empty = not line.style.instruct and not self._styles.follows_instructions
+        return is_custom and (is_empty or not self._styles.supports(line.style))
+
+    def _problem_text(self, line: Line) -> str:
+        if self._lacks_instructions(line):
+            words = self.tr(
+                "This model does not follow instructions in your own words. Choose a style from the list, or download {model}."
+            )
+            return words.format(model=self._styles.instructable_model)
+        voice = self._voice_of(line)
         if line.voice is not None and voice is None:
             words = self.tr("Voice {name} not found. Choose another voice, or add one with this name.")
             return words.format(name=line.voice)
         if voice is not None and not voice.works_with(self._styles.generation):
             return self.tr("This voice works only with another model. Choose another voice, or load that model.")
-        if not line.style.is_plain:
-            return self._style_text(line.style)
-        return self.tr("Choose a voice first.") if voice is None else self._likeness_text(voice)
+        if not self._styles.supports(line.style):
+            return self.tr("The model does not have this style, and speaks the line without it.")
+        return ""
 
-    def _style_text(self, style: LineStyle) -> str:
-        if self._styles.supports(style):
-            follows_words = self.tr("The model follows your instruction.")
-            return follows_words if style.instruct else self.tr("The model follows the selected style.")
-        if style.instruct:
-            words = self.tr("The model does not follow instructions in your own words. {model} does.")
-            return words.format(model=instructable_models()[0].name)
-        return self.tr("The model does not have this style, and speaks the line without it.")
+    def _mode_text(self, line: Line) -> str:
+        if line.style.instruct:
+            return self.tr("The model follows your instruction.")
+        if line.style.preset:
+            return self.tr("The model follows the selected style.")
+        voice = self._voice_of(line)
+        return self.tr("Choose a voice first.") if voice is None else self._likeness_text(voice)
 
     def _likeness_text(self, voice: Voice) -> str:
         if not voice.clip_seconds:

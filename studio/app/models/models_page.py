@@ -34,7 +34,7 @@ from studio.app.notifications import NotificationBar
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
 from studio.app.translation import join_names
-from studio.app.widgets.controls import in_row
+from studio.app.widgets.controls import in_row, set_role
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.dialogs import bring_to_front, choose_file, choose_target, dialog_buttons, open_dialog
 from studio.app.widgets.elided_label import ElidedLabel
@@ -221,9 +221,7 @@ class ModelsPage(QDialog):
     def _show_message(self, words: str, role: str, error: StudioError | None = None) -> None:
         self._copy.offer_for(error)
         self._message.setText(words)
-        self._message.setProperty("role", role)
-        self._message.style().unpolish(self._message)
-        self._message.style().polish(self._message)
+        set_role(self._message, role)
         self._message.show()
 
     def _show_speeds(self) -> None:

@@ -18,6 +18,7 @@ from studio.text.tags import TagSupport
 
 if TYPE_CHECKING:
     from studio.catalog.known import KnownModel
+    from studio.catalog.machine import MachineFacts
 
 _log = logging.getLogger(__name__)
 
@@ -70,10 +71,9 @@ class StyleList(QObject):
         self.generation: str | None = None  # None if the model's folder cannot be read
         self._styles: tuple[LocalizedStyle, ...] = ()
         self.other_styles: tuple[LocalizedStyle, ...] = ()  # those that only other models have
-        self._follows_instructions = True  # in the user's own words
-        self._instructions: frozenset[str] = frozenset()  # of the styles, which the model follows in any case
         self._tags: tuple[NamedTag, ...] = ()
         self._all: Styles | None = None  # None if the model's folder cannot be read
+        self._machine: MachineFacts | None = None  # None until it has been probed
         self._names: dict[str, str] = {}  # names by family, including styles that the loaded model does not support
 
     @property
@@ -105,17 +105,17 @@ class StyleList(QObject):
 
     def use_model(self, folder: Path) -> None:
         """Load the styles and tags of the model's generation. If the folder cannot be read, there are none."""
-        from studio.catalog.known import Ability, known_models  # noqa: PLC0415 - after the first paint
+        from studio.catalog.model_styles import styles_of_model  # noqa: PLC0415 - after the first paint
         from studio.model.generations import detect_generation  # noqa: PLC0415
 
         try:
             generation, _ = detect_generation(folder)
-            styles = load_styles(generation.name, folder)
-            other_presets = _presets_by_model({preset.family for preset in styles.presets})
+            styles = styles_of_model(generation.name, folder)
+            other_presets = self._presets_of_other_models(styles)
         except StudioError as error:
             _log.info("no styles: %s", error)
             self.generation, self._styles, self.other_styles, self._tags = None, (), (), ()
-            self._follows_instructions, self._all = True, None
+            self._all = None
             self.changed.emit()
             return
         self.generation, self._all = generation.name, styles
@@ -123,9 +123,6 @@ class StyleList(QObject):
         self._names = names_of_styles(styles, in_chinese=is_chinese)
         self._styles = self._localized((preset, "") for preset in styles.presets)
         self.other_styles = self._localized(other_presets)
-        known = known_models().get(folder.name)
-        self._follows_instructions = known is None or Ability.INSTRUCT in known.abilities
-        self._instructions = frozenset(preset.instruction for preset in styles.presets)
         tags = [NamedTag("[pause 0.5]", self.tr("Pause, in seconds"))]
         for tag in styles.tags:
             closing = f"</{tag.tag[1:]}" if tag.tag.startswith("<") else ""
@@ -133,6 +130,45 @@ class StyleList(QObject):
             tags.append(NamedTag(tag.tag + closing, name, tag.grade is TagSupport.EXPERIMENTAL, len(closing)))
         self._tags = tuple(tags)
         self.changed.emit()
+
+    def use_machine(self, machine: MachineFacts) -> None:
+        """Name those other models for styles and instructions that are recommended for ``machine``."""
+        before, self._machine = self._other_models(), machine
+        if self._all is not None and self._other_models() != before:
+            self.other_styles = self._localized(self._presets_of_other_models(self._all))
+            self.changed.emit()
+
+    @property
+    def follows_instructions(self) -> bool:
+        """Whether the model follows instructions in the user's own words."""
+        return self._all is None or self._all.follows_instructions
+
+    @property
+    def instructable_model(self) -> str:
+        """The name of the recommended model that follows instructions in the user's own words."""
+        return self._other_models()[0].name
+
+    def _other_models(self) -> list[KnownModel]:
+        """Return the models that follow instructions, the recommended one first, then by rank."""
+        from studio.app.models.model_text import recommended_model  # noqa: PLC0415 - after the first paint
+        from studio.catalog.known import Ability, known_models  # noqa: PLC0415
+
+        models = [
+            model
+            for model in known_models().values()
+            if model.is_supported and model.can_be_downloaded and Ability.INSTRUCT in model.abilities
+        ]
+        advice = recommended_model(self._machine, models)
+        return sorted(models, key=lambda model: advice is None or model is not advice.model)
+
+    def _presets_of_other_models(self, styles: Styles) -> list[tuple[Preset, str]]:
+        """Return the presets that are not in ``styles``, each with the name of the first of the models that has it."""
+        found: dict[str, tuple[Preset, str]] = {}
+        for model in self._other_models():
+            for preset in load_styles(model.generation).presets:
+                found.setdefault(preset.family, (preset, model.name))
+        own = {preset.family for preset in styles.presets}
+        return [pair for family, pair in found.items() if family not in own]
 
     def _localized(self, presets: Iterable[tuple[Preset, str]]) -> tuple[LocalizedStyle, ...]:
         """Return the styles by category. Each preset is paired with the name of its model."""
@@ -167,7 +203,7 @@ class StyleList(QObject):
     def supports(self, style: LineStyle) -> bool:
         """Return whether the model has the style, or follows the instruction."""
         if style.instruct:
-            return self._follows_instructions or style.instruct.strip() in self._instructions
+            return self._all is None or self._all.understands(style.instruct)
         return not style.preset or any(named.family == family_of(style.preset) for named in self._styles)
 
 
@@ -179,23 +215,3 @@ def _category_of(preset: Preset) -> str:
 
 def _without(styles: tuple[LocalizedStyle, ...], left_out: tuple[LocalizedStyle, ...]) -> tuple[LocalizedStyle, ...]:
     return tuple(style for style in styles if style not in left_out)
-
-
-def instructable_models() -> list[KnownModel]:
-    """Return the models that follow instructions in the user's own words, the most recommended first."""
-    from studio.catalog.known import Ability, known_models  # noqa: PLC0415 - after the first paint
-
-    return [
-        model
-        for model in known_models().values()
-        if model.is_supported and model.can_be_downloaded and Ability.INSTRUCT in model.abilities
-    ]
-
-
-def _presets_by_model(families: Iterable[str]) -> list[tuple[Preset, str]]:
-    """Return the presets that are not in ``families``, each with the most recommended model that has it."""
-    found: dict[str, tuple[Preset, str]] = {}
-    for model in instructable_models():
-        for preset in load_styles(model.generation).presets:
-            found.setdefault(preset.family, (preset, model.name))
-    return [pair for family, pair in found.items() if family not in families]

@@ -18,6 +18,7 @@ from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.player import StreamingAudio
+from studio.catalog.model_styles import styles_of_model
 from studio.errors import NothingToSpeak, StudioError, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,
@@ -36,7 +37,6 @@ from studio.project.recording import TakeRecorder
 from studio.project.requests import final_request, language_tag, require_reading, synthesis_request, take_parameters
 from studio.project.takes import Take
 from studio.text.language import USUAL_RULES, ReadingRules
-from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 from studio.voices.permission import require_permission
 
@@ -253,7 +253,7 @@ class TakeSynthesis(QObject):
             evidence = await run_in_thread(project.evidence_of, self._draft.id)
             require_reading(self._draft, evidence, description)
             return final_request(self._draft, evidence, voice=voice, keeps_leading_silence=self._keeps_leading_silence)
-        styles = await run_in_thread(_styles_of, description) if line.style.preset else None
+        styles = None if line.style.is_plain else await run_in_thread(_styles_of, description)
         return synthesis_request(
             line,
             dictionary,
@@ -336,7 +336,7 @@ def _has_odd_take(project: Project, line: Line) -> bool:
 def _styles_of(description: EngineDescription) -> Styles | None:
     """Return the styles of the loaded model. If they cannot be read, the worker reports it."""
     try:
-        return load_styles(description.generation, Path(description.folder))
+        return styles_of_model(description.generation, Path(description.folder))
     except StudioError:
         return None
 

@@ -57,6 +57,14 @@ def text_label(words: str = "", role: str = "", *, wraps: bool = True, is_select
     return label
 
 
+def set_role(label: QLabel, role: str) -> None:
+    """Change the style of a label that may be visible already."""
+    if label.property("role") != role:
+        label.setProperty("role", role)
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+
 def icon_button(
     icon_name: str,
     tip: str,

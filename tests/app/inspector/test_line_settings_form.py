@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 from window_bench import Bench
 
 from studio.app.inspector import line_settings_form
 from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.preferences.editors import editor_for
+from studio.app.script.delegates import CUSTOM_INSTRUCTION
 from studio.app.widgets.number_field import NumberField
 from studio.app.window import MainWindow
 from studio.paths import resources
@@ -404,7 +405,19 @@ def test_a_model_that_does_not_follow_instructions_says_so(
     bench: Bench, window: MainWindow, form: LineSettingsForm
 ) -> None:
     bench.session.model_selection.styles.use_model(resources() / "models" / "studio-mini")
-    make_lines(bench, window, replace(LINE, style=LineStyle(instruct="Like a pirate.")))
-    assert [label.text() for label in form.findChildren(QLabel) if label.text().startswith("The model")] == [
-        "The model does not follow instructions in your own words. Fun-CosyVoice3-0.5B-2512 does."
-    ]
+    make_lines(bench, window, LINE)
+    assert form._mode.property("role") == "quiet"
+    form._style.setCurrentIndex(form._style.findData(CUSTOM_INSTRUCTION))
+    form._style.activated.emit(form._style.currentIndex())
+    refusal = (
+        "This model does not follow instructions in your own words. "
+        "Choose a style from the list, or download CosyVoice2-0.5B."
+    )
+    assert (form._mode.text(), form._mode.property("role")) == (refusal, "warn"), "before anything is typed"
+    assert form._instruction.placeholderText() == "", "an example would be refused too"
+    form._instruction.setPlainText("Like a pirate.")
+    assert bench.lines[0].style.instruct == "Like a pirate."
+    assert (form._mode.text(), form._mode.property("role")) == (refusal, "warn")
+    form._style.setCurrentIndex(form._style.findData(""))
+    form._style.activated.emit(form._style.currentIndex())
+    assert form._mode.property("role") == "quiet"

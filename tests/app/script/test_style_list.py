@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +15,12 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QApplication, QComboBox
 
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
-from studio.app.script.style_list import StyleList, instructable_models
+from studio.app.script.style_list import StyleList
 from studio.app.theme.colors import LIGHT
 from studio.app.theme.style_sheet import style_sheet
 from studio.app.translation import use_language
 from studio.app.widgets.wide_list_box import WideListBox
+from studio.catalog.machine import Gpu, MachineFacts
 from studio.model import generations
 from studio.paths import resources
 from studio.project.lines import LineStyle
@@ -68,7 +70,7 @@ def test_styles_of_other_models_are_listed_and_cannot_be_chosen(qapp: QApplicati
     styles.use_model(resources() / "models" / "studio-mini")
     box = QComboBox()
     fill_style_box(box, styles)
-    row = box.findText("Dialect: Sichuanese (needs Fun-CosyVoice3-0.5B-2512)")
+    row = box.findText("Dialect: Sichuanese (needs CosyVoice2-0.5B)")
     entries = box.model()
     assert isinstance(entries, QStandardItemModel)
     assert row > box.findData(CUSTOM_INSTRUCTION)
@@ -80,6 +82,26 @@ def test_styles_of_other_models_are_listed_and_cannot_be_chosen(qapp: QApplicati
     assert box.currentIndex() == row
 
 
+def test_styles_and_instructions_name_the_recommended_model(qapp: QApplication) -> None:
+    """The window recommended CosyVoice2 in a notice, and CosyVoice3 for a dialect that both models have."""
+    styles, changes = StyleList(), []
+    styles.use_model(resources() / "models" / "studio-mini")
+    styles.changed.connect(lambda: changes.append(1))
+
+    def needed() -> tuple[str, str, str]:
+        models = {style.family: style.model for style in styles.other_styles}
+        return styles.instructable_model, models["dialect.sichuan"], models["dialect.dongbei"]
+
+    newest, smallest = "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B"
+    assert needed() == (smallest, smallest, newest), "only the newest model has the last one"
+    plain = MachineFacts("A processor", 2, 8 << 30, 5 << 30, 100 << 30, None)
+    styles.use_machine(plain)
+    assert not changes
+    styles.use_machine(replace(plain, gpu=Gpu("A card", 24 << 30, "550", 20 << 30)))
+    assert needed() == (newest, newest, newest)
+    assert len(changes) == 1
+
+
 def test_a_chinese_list_has_chinese_dialects_before_english_accents(qapp: QApplication) -> None:
     use_language(qapp, QLocale("zh_CN"))
     try:
@@ -89,7 +111,7 @@ def test_a_chinese_list_has_chinese_dialects_before_english_accents(qapp: QAppli
         fill_style_box(box, styles)
     finally:
         use_language(qapp, QLocale("en_US"))
-    dialect = box.findText("方言：四川话（需要 Fun-CosyVoice3-0.5B-2512）")
+    dialect = box.findText("方言：四川话（需要 CosyVoice2-0.5B）")
     accent = box.findText("口音：苏格兰口音")
     assert box.findData("speed.fast") < dialect < accent < box.findData("emotion.happy")
     entries = box.model()
@@ -118,7 +140,6 @@ def test_only_a_model_that_follows_instructions_supports_other_words(qapp: QAppl
     shutil.copytree(mini, unknown)
     styles.use_model(unknown)
     assert styles.supports(own)
-    assert instructable_models()[0].name == "Fun-CosyVoice3-0.5B-2512"
 
 
 def test_the_list_of_styles_is_as_wide_as_its_entries(qapp: QApplication) -> None:
