@@ -116,7 +116,8 @@ class PronunciationPage(QWidget):
     def _update_row(self) -> None:
         number = self.table.currentIndex().row()
         entry = self.current_entry()
-        problem = self.model.problem(number) if number >= 0 else None
+        is_unfinished = number < 0 or self.model.row(number).is_unfinished
+        problem = None if is_unfinished else self.model.problem(number)
         self._problem.show_error(problem)
         self._hint.setVisible(problem is None)
         self._hint.setText(self._hint_for(entry))

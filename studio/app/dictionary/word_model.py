@@ -31,7 +31,16 @@ class Row:
 
     @property
     def is_blank(self) -> bool:
-        return not (self.written.strip() or self.alias.strip() or self.pronunciation.strip())
+        return not (self.written.strip() or self.has_reading)
+
+    @property
+    def has_reading(self) -> bool:
+        return bool(self.alias.strip() or self.pronunciation.strip())
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the word or its reading has not been typed yet."""
+        return not (self.written.strip() and self.has_reading)
 
     def entry(self) -> DictionaryEntry:
         """Return the dictionary entry. Raises ``BadPronunciation``."""
@@ -131,7 +140,7 @@ class WordModel(QAbstractTableModel):
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = self._rows[index.row()], index.column()
-        problem = self.problem(index.row()) if column == WORD else None
+        problem = self.problem(index.row()) if column == WORD and not row.is_unfinished else None
         match role:
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole if column != CASE:
                 return getattr(row, _FIELDS[column])

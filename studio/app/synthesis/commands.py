@@ -16,6 +16,7 @@ from studio.app.playback.playback import Playback
 from studio.app.script.line_statuses import LineStatus, LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import SynthesisQueue
+from studio.app.synthesis.take_synthesis import empty_line_error
 from studio.project.lines import LineState
 
 
@@ -23,6 +24,7 @@ class SynthesisCommands(QObject):
     """Queues the takes that the user asks for. Locked lines and notes are not spoken."""
 
     queued = Signal(list)  # ids of lines that will be spoken
+    all_empty = Signal(object)  # StudioError, if no line to speak has a text
 
     def __init__(
         self,
@@ -41,11 +43,14 @@ class SynthesisCommands(QObject):
     def speak(self, line_ids: list[str], *, num_takes: int = 1, plays: bool = True, varies_seed: bool = False) -> None:
         """Queue takes of lines; if ``plays``, play the first one while it is generated.
 
-        Lines in a language that the model has not learned are held back (``LanguageCheck``).
+        Empty lines are left out. Lines in a language that the model has not learned are held back (``LanguageCheck``).
         """
         lines = map(self._editor.project.line, line_ids)
-        unlocked = [line.id for line in lines if line.is_spoken and not line.is_locked]
-        speakable = self._language_check.admit(unlocked)
+        unlocked = [line for line in lines if line.is_spoken and not line.is_locked]
+        written = [line.id for line in unlocked if line.text.strip()]
+        if unlocked and not written:
+            self.all_empty.emit(empty_line_error())
+        speakable = self._language_check.admit(written)
         if speakable:
             jobs = self._queue.speak(speakable, num_takes=num_takes, goes_first=plays, varies_seed=varies_seed)
             self.queued.emit(speakable)

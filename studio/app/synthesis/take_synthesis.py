@@ -18,7 +18,6 @@ from studio.app.background import run_in_thread
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.player import StreamingAudio
-from studio.catalog.model_styles import styles_of_model
 from studio.errors import NothingToSpeak, StudioError, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,
@@ -184,7 +183,7 @@ class TakeSynthesis(QObject):
 
         line = self.line
         if self.source is None and not line.text.strip():
-            raise NothingToSpeak("This line is empty.", remedy="Write some text first.")
+            raise empty_line_error()
         if line.voice is None:
             raise VoiceNotFound(
                 "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
@@ -327,6 +326,10 @@ class TakeSynthesis(QObject):
         self.progressed.emit("speech", share)
 
 
+def empty_line_error() -> NothingToSpeak:
+    return NothingToSpeak("This line is empty.", remedy="Write some text first.")
+
+
 def _has_odd_take(project: Project, line: Line) -> bool:
     """Return whether the chosen take has an odd length, so that the new one is checked before it is played."""
     chosen = project.chosen_take(line.id) if project.has_line(line.id) else None
@@ -335,6 +338,8 @@ def _has_odd_take(project: Project, line: Line) -> bool:
 
 def _styles_of(description: EngineDescription) -> Styles | None:
     """Return the styles of the loaded model. If they cannot be read, the worker reports it."""
+    from studio.catalog.model_styles import styles_of_model  # noqa: PLC0415 - after the first paint
+
     try:
         return styles_of_model(description.generation, Path(description.folder))
     except StudioError:

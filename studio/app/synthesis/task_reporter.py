@@ -7,11 +7,13 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState
+from studio.app.error_text import format_error
 from studio.app.notifications import NotificationBar
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
 from studio.app.translation import join_names, join_phrases, join_sentences
+from studio.errors import StudioError
 
 _MESSAGE_MILLISECONDS = 6_000
 _COUNTDOWN_MILLISECONDS = 250
@@ -136,7 +138,7 @@ class LengthNotices(QObject):
 
 
 class StyleNotices(QObject):
-    """Reports styles and sounds that the model does not have.
+    """Reports styles and sounds that the model does not have, and lines without a text.
 
     The number of takes without their style is reported when the queue is empty; tags of sounds, such as
     ``[laughter]``, before the first line with them is spoken.
@@ -150,6 +152,7 @@ class StyleNotices(QObject):
         self._session = session
         self._known_sounds: set[tuple[str, str]] = set()  # models and tags that were reported
         session.synthesis.queued.connect(self._on_queued)
+        session.synthesis.all_empty.connect(self._on_all_empty)
         session.queue.job_finished.connect(self._on_job_finished)
         session.queue.became_idle.connect(self._show)
         session.editor.project_replaced.connect(self._line_ids.clear)
@@ -158,6 +161,9 @@ class StyleNotices(QObject):
         if job.take is not None and job.take.parameters.omitted_style is not None:
             self._line_ids.add(job.line_id)
             self._model = job.take.parameters.model_name
+
+    def _on_all_empty(self, error: StudioError) -> None:
+        self._notices.show_hint(format_error(error))
 
     def _on_queued(self, line_ids: list[str]) -> None:
         model = self._session.bridge.engine.folder.name

@@ -145,6 +145,17 @@ def test_an_invalid_word_is_marked_and_refused(
     assert editor.project.dictionary.entries == (DictionaryEntry("重庆", None, "chong2"),)
 
 
+def test_a_new_word_is_not_called_wrong_before_its_reading_is_typed(dialog: DictionaryDialog) -> None:
+    """The reason to refuse it appeared in red, with a button for a report, as soon as the dialog opened."""
+    dialog.add_word("旗舰店")
+    page, number = dialog.project_page, dialog.project_page.model.rowCount() - 1
+    assert page._problem.words == ""
+    assert page._hint.text() == "Add a mispronounced word and how to read it."
+    assert page.model.data(page.model.index(number, WORD), Qt.ItemDataRole.DecorationRole) is None
+    dialog.accept()
+    assert "has neither an alias nor a pronunciation" in dialog._error_line.words, "it cannot be saved like this"
+
+
 def test_a_duplicate_word_is_marked(dialog: DictionaryDialog) -> None:
     page = dialog.project_page
     number = page.model.append()

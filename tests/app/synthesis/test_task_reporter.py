@@ -30,3 +30,15 @@ def test_loading_is_shown_only_while_the_model_loads(
     window.tasks.show()
     assert shown[-1].startswith(words)
     monkeypatch.undo()
+
+
+def test_an_empty_line_is_a_hint_and_not_an_error(bench: Bench) -> None:
+    """It was marked as failed, in red, with a button for a report."""
+    bench.add_voice()
+    window = bench.open_window()
+    window.script.set_field("voice", "Anna", "Change voice")
+    bench.trigger("speak.line")
+    bench.until(lambda: window.notices.words)
+    assert window.notices.words == "This line is empty. Write some text first."
+    assert window.notices.error is None
+    assert bench.session.queue.jobs == ()
