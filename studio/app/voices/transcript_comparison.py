@@ -17,6 +17,7 @@ from studio.app.background import run_in_background
 from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.translation import join_phrases, join_sentences
+from studio.app.voices.voice_text import guess_language
 from studio.app.widgets.controls import in_column, text_label
 from studio.audio.waveform import Waveform
 from studio.errors import RecognizerNotFound, UnrecognizedVoice
@@ -151,19 +152,29 @@ class TranscriptComparison(QWidget):
 
     def _why_not_compared(self, code: str) -> str:
         if code == RecognizerNotFound.code:
-            return self.tr(
-                "No recogniser for this language is installed (see Models), so the transcript is not compared."
-            )
+            return self._how_to_recognize()
         if code == UnrecognizedVoice.code:
             return self.tr("The recogniser does not understand this voice, so the transcript is not compared.")
         return self.tr("The transcript was not compared ({code}).").format(code=code)
 
     def _why_nothing_was_heard(self, code: str) -> str:
         if code == RecognizerNotFound.code:
-            return self.tr("No recogniser for this language is installed (see Models).")
+            return self._how_to_recognize()
         if code == UnrecognizedVoice.code:
             return self.tr("The recogniser does not understand this voice.")
         return self.tr("No words were recognised ({code}).").format(code=code)
+
+    def _how_to_recognize(self) -> str:
+        """Return which recogniser to install for the language, or for an unknown one."""
+        from studio.app.models.model_text import size_text  # noqa: PLC0415 - slow to import, seldom needed
+        from studio.catalog.known import known_models  # noqa: PLC0415
+
+        language = self._language().partition("-")[0] or guess_language(self._field.toPlainText())
+        for model in known_models().values():
+            if model.is_recognizer and (not language or language in model.languages):
+                words = self.tr("With {model} ({size}) from File › Models…, the words are compared by themselves.")
+                return words.format(model=model.name, size=size_text(model.size_bytes()))
+        return self.tr("There is no recogniser for this language, so the transcript is not compared.")
 
     def _proposal_text(self, *, is_other: bool) -> str:
         if not self._proposal:

@@ -161,12 +161,13 @@ def test_another_selection_is_compared_again(
         (
             "recognizer-not-found",
             TYPED,
-            "No recogniser for this language is installed (see Models), so the transcript is not compared.",
+            "With SenseVoiceSmall (239.55 MB) from File › Models…, the words are compared by themselves.",
         ),
         (
             "recognizer-not-found",
             "",
-            "No recogniser for this language is installed (see Models). Type the words of the recording.",
+            "With SenseVoiceSmall (239.55 MB) from File › Models…, the words are compared by themselves. "
+            "Type the words of the recording.",
         ),
         (
             "unrecognized-voice",
