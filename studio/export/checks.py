@@ -45,6 +45,7 @@ class FindingKind(Enum):
     CHAPTERS = "chapters"
     SILENT = "silent"
     SOUND = "sound"
+    SUBTITLES = "subtitles"
 
 
 @dataclass(frozen=True, slots=True)

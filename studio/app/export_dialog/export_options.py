@@ -265,6 +265,9 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
         plan = replace(order, lines=tuple(each for each in order.lines if each.item.index not in skipped)).plan()
         if plan.settings.has_audiobook:
             require_m4b(plan.settings.book.cover)
+        if plan.settings.subtitles and plan.whole_file is None and not plan.settings.at_times:
+            sentence = message("The times of the subtitles are those in one file of all lines, which is not exported.")
+            findings.append(Finding(FindingKind.SUBTITLES, sentence))
         if plan.settings.room_tone is not None:
             read_room_tone(plan.settings.room_tone, plan.settings.sample_rate)
         found = forecast(plan)

@@ -612,3 +612,12 @@ def test_an_audiobook_without_chapters_is_noted(qtbot: QtBot, project: Project, 
     dialog = ExportBench(qtbot, project, settings).dialog
     qtbot.waitUntil(dialog.export_button.isEnabled)
     assert not any("has no chapters" in words for words in dialog.findings.texts)
+
+
+def test_subtitles_beside_one_file_per_line_are_noted(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    """Their times are those of a file that is not exported."""
+    settings.change({declared.EXPORT_FILES: "lines", declared.EXPORT_SUBTITLES: "srt"})
+    dialog = ExportBench(qtbot, project, settings).dialog
+    qtbot.waitUntil(lambda: any("one file of all lines" in words for words in dialog.findings.texts))
+    choose(dialog, declared.EXPORT_FILES, "both")
+    qtbot.waitUntil(lambda: not any("one file of all lines" in words for words in dialog.findings.texts))
