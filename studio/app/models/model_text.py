@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from studio import paths
 from studio.app.error_text import error_message, message_text
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
 from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases, join_sentences, with_label
@@ -14,6 +15,7 @@ from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.machine import Advice, MachineFacts, Reason, recommend_model, speed_message
 from studio.catalog.progress import Phase, Progress
+from studio.text.styles import load_styles
 
 _SLOW_MEGABITS, _FAST_MEGABITS = 20, 100
 _BITS_PER_MEGABIT = 1e6
@@ -106,6 +108,8 @@ def language_text(known: KnownModel) -> str:
 def ability_text(known: KnownModel) -> str:
     languages = language_text(known)
     abilities = [_tr(words) for ability, words in _ABILITIES.items() if ability in known.abilities]
+    if num_styles := _num_styles(known):
+        abilities.append(_tr(_T("Models", "{count} preset styles")).format(count=num_styles))
     if known.num_dialects:
         dialects = _tr(_T("Models", "{count} Chinese dialects")).format(count=known.num_dialects)
         languages += _tr(_T("Models", ", ")) + dialects
@@ -113,6 +117,12 @@ def ability_text(known: KnownModel) -> str:
     if known.is_demonstration:
         words += "\n" + _tr(_T("Models", "Demonstration model; the others sound far better."))
     return words
+
+
+def _num_styles(known: KnownModel) -> int:
+    if known.is_recognizer:
+        return 0
+    return len(load_styles(known.generation, paths.resources() / "models" / known.name).presets)
 
 
 def recommended_model(machine: MachineFacts | None, models: Collection[KnownModel]) -> Advice | None:
