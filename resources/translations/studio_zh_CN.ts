@@ -728,6 +728,29 @@
     </message>
 </context>
 <context>
+    <name>BundledVoices</name>
+    <message>
+        <source>A bright woman&apos;s voice, American.</source>
+        <translation>明亮的女声，美式英语。</translation>
+    </message>
+    <message>
+        <source>A light man&apos;s voice, once Scottish.</source>
+        <translation>轻柔的男声，略带苏格兰口音。</translation>
+    </message>
+    <message>
+        <source>A woman&apos;s voice, mechanical.</source>
+        <translation>机械感的女声。</translation>
+    </message>
+    <message>
+        <source>A man&apos;s voice, mechanical.</source>
+        <translation>机械感的男声。</translation>
+    </message>
+    <message>
+        <source>A deep man&apos;s voice, American; the model never heard it in training.</source>
+        <translation>低沉的男声，美式英语；模型训练时未使用过。</translation>
+    </message>
+</context>
+<context>
     <name>CastDialog</name>
     <message>
         <source>Cast</source>
@@ -6081,10 +6104,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>无法打开窗口：没有可用的屏幕。</translation>
     </message>
     <message>
-        <source>Their instructions are not followed: the model was not trained with them.</source>
-        <translation>不会遵循这些自定义指令：模型没有经过相关训练。</translation>
-    </message>
-    <message>
         <source>There is no speaker {number} in the recording.</source>
         <translation>录音中没有第 {number} 位说话人。</translation>
     </message>
@@ -7295,6 +7314,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{percent:.0f}% is silence.</source>
         <translation>静音占 {percent:.0f}%。</translation>
+    </message>
+    <message>
+        <source>The times of the subtitles are those in one file of all lines, which is not exported.</source>
+        <translation>字幕时间对应所有行合并后的音频，但此次不会导出合并的文件。</translation>
     </message>
 </context>
 <context>
@@ -9533,6 +9556,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>There is not enough free disk space for it.</source>
         <translation>磁盘可用空间不足。</translation>
+    </message>
+    <message>
+        <source>{count} preset styles</source>
+        <translation>{count} 种预设风格</translation>
     </message>
 </context>
 <context>
@@ -12719,8 +12746,8 @@ Drop a recording here to create a voice.</source>
         <translation>正在与录音比对…</translation>
     </message>
     <message>
-        <source>No recogniser for this language is installed (see Models), so the transcript is not compared.</source>
-        <translation>未安装此语言的识别模型（见“模型”），因此没有比对文本。</translation>
+        <source>With {model} ({size}) from File › Models…, the words are compared by themselves.</source>
+        <translation>在“文件 › 模型…”中安装 {model}（{size}）后，可自动核对录音文字。</translation>
     </message>
     <message>
         <source>The recogniser does not understand this voice, so the transcript is not compared.</source>
@@ -12777,8 +12804,8 @@ Drop a recording here to create a voice.</source>
         <translation>请输入录音中的文字。</translation>
     </message>
     <message>
-        <source>No recogniser for this language is installed (see Models).</source>
-        <translation>未安装此语言的识别模型（见“模型”）。</translation>
+        <source>There is no recogniser for this language, so the transcript is not compared.</source>
+        <translation>没有适用于此语言的识别模型，因此不核对录音文字。</translation>
     </message>
     <message>
         <source>The recogniser does not understand this voice.</source>

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from studio import paths
 from studio.audio.waveform import Waveform
@@ -335,10 +335,11 @@ class VoiceLibrary:
                 transcript=(clean(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
                 clip_seconds=_seconds_of(clip),
                 is_built_in=True,
-                language=read_json(origin).get("language") if origin.is_file() else None,
+                language=origin.get("language"),
+                description=origin.get("description", ""),
             )
             for clip in sorted(self._built_in.glob("*.wav"))
-            for transcript, origin in [(clip.with_suffix(".txt"), clip.with_suffix(".json"))]
+            for transcript, origin in [(clip.with_suffix(".txt"), _origin_of(clip))]
         ]
 
     def _speakers(self) -> list[Voice]:
@@ -371,6 +372,13 @@ class VoiceLibrary:
             name=name,
             did_you_mean=did_you_mean(near),
         )
+
+
+def _origin_of(clip: Path) -> dict[str, Any]:
+    """Return the facts about a bundled voice, if there are any."""
+    path = clip.with_suffix(".json")
+    facts: dict[str, Any] = read_json(path) if path.is_file() else {}
+    return facts
 
 
 def _seconds_of(clip: Path) -> float:

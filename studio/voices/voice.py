@@ -107,6 +107,7 @@ class Voice:
         models: For a built-in speaker, the names of the models that contain it.
         quality: The grade of the clip, or None if it was not assessed.
         language: An ISO code, or None if the language is unknown.
+        description: A sentence about a bundled voice, in English.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Voice:
     consent: Consent = NO_CONSENT
     bundled_name: str = ""
     models: tuple[str, ...] = ()
+    description: str = ""
 
     def works_with(self, generation: str | None) -> bool:
         """Return whether models of ``generation`` can use the voice; True if the generation is unknown."""

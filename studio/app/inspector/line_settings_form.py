@@ -36,7 +36,7 @@ from studio.audio.edits import MAX_FADE_SECONDS, MAX_GAIN_DB, MIN_GAIN_DB
 from studio.audio.time_stretch import MAX_SPEED, MIN_SPEED
 from studio.model.options import Quality
 from studio.project.lines import MAX_PAUSE_SECONDS, MAX_SEED, Line, LineStyle
-from studio.voices.voice import Voice
+from studio.voices.voice import Voice, name_key
 
 _MIN_NAME = 9  # letters of a voice or style name visible at any width of the dock
 _MIN_NUMBER_PIXELS = 72
@@ -416,8 +416,8 @@ class LineSettingsForm(QWidget):
         self._mode.setVisible(len(self._lines) < 2 or self._lacks_instructions(line))
 
     def _voice_of(self, line: Line) -> Voice | None:
-        row = -1 if line.voice is None else row_of_voice(self._voice, line.voice)
-        return self._voices[row] if row >= 0 else None
+        key = name_key(line.voice or "")
+        return next((voice for voice in self._voices if name_key(voice.name) == key), None)
 
     def _lacks_instructions(self, line: Line) -> bool:
         """Return whether a custom instruction is shown that the model does not follow, or would not once it is typed."""

@@ -16,6 +16,7 @@ from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_list import VoiceList
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel, VoiceThumbnails, tags_of
+from studio.app.voices.voice_text import own_language_first
 from studio.app.widgets.controls import in_column, in_row
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
@@ -112,7 +113,7 @@ class VoicesPanel(QWidget):
     def use_model(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
         """Prepare all voices for the loaded model, or stop if ``preparer`` is None because no model is loaded."""
         self.preparation.use(preparer, generation)
-        for voice in self.voices:
+        for voice in own_language_first(self.voices):
             self.preparation.request(voice, is_urgent=False)
 
     def stop(self) -> None:
@@ -145,7 +146,7 @@ class VoicesPanel(QWidget):
         voices, self._trashed = content
         if not self.is_loaded:  # if a model was loaded earlier, there were no voices to prepare yet
             self.is_loaded = True
-            for voice in voices:
+            for voice in own_language_first(voices):
                 self.preparation.request(voice, is_urgent=False)
         name = self._to_select or (self.current_voice.name if self.current_voice else None)
         self._model.show_voices(voices)

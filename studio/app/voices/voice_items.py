@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem
 
-from studio.app.voices.voice_text import why_unusable
+from studio.app.voices.voice_text import good_for_text, own_language_first, why_unusable
+from studio.app.widgets.painting_guard import paints_safely
 from studio.audio.waveform import Waveform
 from studio.project.lines import Line
 from studio.voices.voice import Voice, name_key
@@ -24,17 +25,32 @@ def voice_item(voice: Voice, generation: str | None) -> QStandardItem:
     is_usable = voice.works_with(generation)
     item = QStandardItem(voice.name if is_usable else f"{voice.name} · {why_unusable(voice)}")
     item.setData(voice.name, _NAME)
+    item.setToolTip(good_for_text(voice, voice.quality))
     item.setEnabled(is_usable)
     return item
 
 
 def fill_voice_box(box: QComboBox, voices: Iterable[Voice], generation: str | None) -> None:
-    """Replace the entries of ``box`` with ``voices``."""
+    """Replace the entries of ``box`` with ``voices``, those in the language of the interface first."""
     box.clear()
     entries = box.model()
     assert isinstance(entries, QStandardItemModel)
-    for voice in voices:
+    for voice in own_language_first(voices):
         entries.appendRow(voice_item(voice, generation))
+    if not isinstance(box.itemDelegate(), _DescribedVoices):
+        box.setItemDelegate(_DescribedVoices(box))
+
+
+@paints_safely
+class _DescribedVoices(QStyledItemDelegate):
+    """Shows the language and the description of voices in an open list."""
+
+    def initStyleOption(  # noqa: N802
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        if words := index.data(Qt.ItemDataRole.ToolTipRole):
+            option.text = f"{option.text} · {words}"
 
 
 def row_of_voice(box: QComboBox, name: str) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.theme.colors import ThemeColors
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
@@ -41,6 +42,13 @@ ASPECT_NAMES = {  # by value of ``Aspect``
     "bandwidth": _T("ClipReport", "Clarity"),
     "silence": _T("ClipReport", "Pauses"),
 }
+DESCRIPTIONS = (  # in ``resources/voices``
+    _T("BundledVoices", "A bright woman's voice, American."),
+    _T("BundledVoices", "A light man's voice, once Scottish."),
+    _T("BundledVoices", "A woman's voice, mechanical."),
+    _T("BundledVoices", "A man's voice, mechanical."),
+    _T("BundledVoices", "A deep man's voice, American; the model never heard it in training."),
+)
 PREPARATION_TEXTS = {
     PreparationState.WAITING: _T("VoicePreparation", "Queued"),
     PreparationState.RUNNING: _T("VoicePreparation", "Preparing, {percent}%"),
@@ -71,10 +79,21 @@ def good_for_text(voice: Voice, grade: Grade | None) -> str:
     source = join_phrases(voice.models) or (seconds if voice.clip_seconds else "")
     parts = [
         language_name(voice.language),
-        notes[0] if notes else source,
+        notes[0] if notes else description_text(voice) or source,
         grade_name(grade) if grade not in (None, Grade.GOOD) else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def description_text(voice: Voice) -> str:
+    """Return the description of a bundled voice. One without a translation is returned unchanged."""
+    return QCoreApplication.translate("BundledVoices", voice.description) if voice.description else ""
+
+
+def own_language_first(voices: Iterable[Voice]) -> list[Voice]:
+    """Return ``voices`` with those in the language of the interface first."""
+    own = QLocale().name().partition("_")[0]
+    return sorted(voices, key=lambda voice: voice.language != own)
 
 
 def why_unusable(voice: Voice) -> str:
