@@ -294,10 +294,7 @@ class Speaking:
 
     def style_names(self) -> dict[str, str]:
         """Return the names of style presets by family."""
-        try:
-            return names_of_styles(self._styles)
-        except StudioError:  # reported when the model is loaded
-            return names_of_styles()
+        return names_of_styles(self._known_styles)
 
     def unlearned_sounds(
         self, requests: Mapping[str, SynthesisRequest], items: Iterable[ExportItem]
@@ -308,10 +305,8 @@ class Speaking:
 
     def faster_style(self) -> str | None:
         """Return the model's style preset for faster speech, or None if it has none."""
-        try:
-            return faster_style([preset.family for preset in self._styles.presets])
-        except StudioError:  # reported when the model is loaded
-            return None
+        styles = self._known_styles
+        return None if styles is None else faster_style([preset.family for preset in styles.presets])
 
     def faster(
         self, items: Iterable[ExportItem], style: str
@@ -428,7 +423,7 @@ class Speaking:
             generation=self._generation_of_dictionary,
             seed=arguments.seed if line.seed is None else line.seed,
             keeps_leading_silence=self._keeps_leading_silence,
-            styles=None if line.style.is_plain else self._styles,
+            styles=None if line.style.is_plain else self._known_styles,
             quality=self._script.quality,
             language=language_tag(line, self._language, self._reading),
         )
@@ -440,6 +435,14 @@ class Speaking:
     @cached_property
     def _language(self) -> str:
         return language_of_script(line.text for _, line in self._script.lines)
+
+    @property
+    def _known_styles(self) -> Styles | None:
+        """The styles of the model, or None if they cannot be read, which is reported when the model is loaded."""
+        try:
+            return self._styles
+        except StudioError:
+            return None
 
     @cached_property
     def _styles(self) -> Styles:
