@@ -91,9 +91,9 @@ def description_text(voice: Voice) -> str:
 
 
 def own_language_first(voices: Iterable[Voice]) -> list[Voice]:
-    """Return ``voices`` with those in the language of the interface first."""
+    """Return ``voices`` with those in the language of the interface first, and the speakers of models last."""
     own = QLocale().name().partition("_")[0]
-    return sorted(voices, key=lambda voice: voice.language != own)
+    return sorted(voices, key=lambda voice: 2 if voice.models else voice.language != own)
 
 
 def why_unusable(voice: Voice) -> str:
