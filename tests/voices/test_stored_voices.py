@@ -43,7 +43,7 @@ VOICE = full(
         language=DETAILS.language,
         consent=DETAILS.consent,
     ),
-    besides=("is_built_in", "bundled_name", "models"),
+    besides=("is_built_in", "bundled_name", "description", "models"),
 )
 
 
