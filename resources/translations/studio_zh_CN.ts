@@ -734,8 +734,8 @@
         <translation>明亮的女声，美式英语。</translation>
     </message>
     <message>
-        <source>A light man&apos;s voice, once Scottish.</source>
-        <translation>轻柔的男声，略带苏格兰口音。</translation>
+        <source>A light man&apos;s voice, slightly Scottish.</source>
+        <translation>轻快的男声，略带苏格兰口音。</translation>
     </message>
     <message>
         <source>A woman&apos;s voice, mechanical.</source>
@@ -12746,7 +12746,7 @@ Drop a recording here to create a voice.</source>
         <translation>正在与录音比对…</translation>
     </message>
     <message>
-        <source>With {model} ({size}) from File › Models…, the words are compared by themselves.</source>
+        <source>Install {model} ({size}) under File › Models… to compare the words automatically.</source>
         <translation>在“文件 › 模型…”中安装 {model}（{size}）后，可自动核对录音文字。</translation>
     </message>
     <message>

@@ -172,7 +172,7 @@ class TranscriptComparison(QWidget):
         language = self._language().partition("-")[0] or guess_language(self._field.toPlainText())
         for model in known_models().values():
             if model.is_recognizer and (not language or language in model.languages):
-                words = self.tr("With {model} ({size}) from File › Models…, the words are compared by themselves.")
+                words = self.tr("Install {model} ({size}) under File › Models… to compare the words automatically.")
                 return words.format(model=model.name, size=size_text(model.size_bytes()))
         return self.tr("There is no recogniser for this language, so the transcript is not compared.")
 

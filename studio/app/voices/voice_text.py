@@ -44,7 +44,7 @@ ASPECT_NAMES = {  # by value of ``Aspect``
 }
 DESCRIPTIONS = (  # in ``resources/voices``
     _T("BundledVoices", "A bright woman's voice, American."),
-    _T("BundledVoices", "A light man's voice, once Scottish."),
+    _T("BundledVoices", "A light man's voice, slightly Scottish."),
     _T("BundledVoices", "A woman's voice, mechanical."),
     _T("BundledVoices", "A man's voice, mechanical."),
     _T("BundledVoices", "A deep man's voice, American; the model never heard it in training."),

@@ -39,7 +39,7 @@ from studio.take_checks.recognizers.segments import (
 )
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
-from studio.take_checks.units import is_tokens
+from studio.take_checks.units import UNKNOWN, is_tokens
 from studio.text.pinyin import HAN, syllables, syllables_of_tokens
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.voices.features import whisper_log_mel
@@ -100,7 +100,7 @@ class ModelPhones:
             else:
                 missing = {each.index for each in usual} - {each.index for each in other}
                 path.add(other, probability, missing - {SILENCE, SPEECH})
-        return path.recognition(["" if is_tokens(word) else word for word in expected])
+        return path.recognition([UNKNOWN if is_tokens(word) else word for word in expected])
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         raise RecognizerNotFound(

@@ -161,12 +161,12 @@ def test_another_selection_is_compared_again(
         (
             "recognizer-not-found",
             TYPED,
-            "With SenseVoiceSmall (239.55 MB) from File › Models…, the words are compared by themselves.",
+            "Install SenseVoiceSmall (239.55 MB) under File › Models… to compare the words automatically.",
         ),
         (
             "recognizer-not-found",
             "",
-            "With SenseVoiceSmall (239.55 MB) from File › Models…, the words are compared by themselves. "
+            "Install SenseVoiceSmall (239.55 MB) under File › Models… to compare the words automatically. "
             "Type the words of the recording.",
         ),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -109,6 +110,13 @@ def test_words_that_the_dictionary_lacks_are_read_by_their_letters() -> None:
     units = [*(unit.text for unit in spoken_units(text, "en")), "[B][AY1]"]
     assert all(recognizer().phones(unit) for unit in units)
     assert len(recognizer().recognize(samples, units, "en").aligned) == len(units)
+
+
+def test_a_pronunciation_in_pinyin_is_read_like_its_characters() -> None:
+    own = ModelPhones(MODEL, MODEL_FOLDER)
+    own._sounds = replace(own._sounds, syllables={"zhang": [3, 4], "da": [5, 6]})  # the bundled one reads English only
+    assert own.phones(["[zh][ǎng][d][à]"]) == [[3, 4, 5, 6]]
+    assert [phone for each in own.phones(["长", "大"]) for phone in each] == [3, 4, 5, 6]
 
 
 def test_it_does_not_transcribe() -> None:

@@ -34,10 +34,9 @@ def test_sense_voice_aligns_the_expected_text_and_scores_what_was_not_said(sense
     assert [round(unit.score) for unit in missing.aligned if unit] == [1, 0, 1]
 
 
-def test_sense_voice_says_nothing_about_characters_that_its_vocabulary_lacks(sense_voice: SenseVoice) -> None:
-    recognition = sense_voice.recognize(spoken([5, 6], SENSE_VOICE_HZ), ["你", "龘", "好"], "zh")
-    assert recognition.aligned[1] is not None
-    assert recognition.aligned[1].score == 1.0
+def test_sense_voice_says_nothing_about_characters_and_tokens_that_it_lacks(sense_voice: SenseVoice) -> None:
+    recognition = sense_voice.recognize(spoken([5, 6], SENSE_VOICE_HZ), ["你", "龘", "[zh][ǎng]", "好"], "zh")
+    assert [unit and unit.score for unit in recognition.aligned[1:3]] == [1.0, 1.0]
 
 
 def test_sense_voice_joins_the_parts_of_a_long_recording(sense_voice: SenseVoice) -> None:
