@@ -133,6 +133,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
         "script/line_model.py": "tool tip of a line; the error was shown as a notice before",
         "playback/audio_player.py": "a missing device is shown as a hint, and playback continues",
         "synthesis/language_notices.py": "a hint about the language of lines, with buttons that help",
+        "synthesis/task_reporter.py": "a line without words, which is a hint; other errors are shown as notices",
         "status_bar.py": "tool tip of the engine; the error was shown as a notice before",
         "voices/transcript_comparison.py": "a hint why there is no comparison; the voice can be used",
         "voices/voice_model.py": "tool tip of a card; its menu shows the error as a notice",
