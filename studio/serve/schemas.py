@@ -45,7 +45,10 @@ class SpeechOptionsBody(BaseModel):
         "", description="Name of a voice, or of one of OpenAI's voices; empty for the default voice."
     )
     instructions: str | None = Field(
-        None, max_length=2_000, description="How to speak: an instruction, or the name of a style of the model."
+        None,
+        max_length=2_000,
+        description="How to speak: the name of a style of the model, or an instruction, which is left out if the model "
+        "follows only its styles.",
     )
     preset: Name | None = Field(None, description="Id of a style, such as emotion.happy.")
     language: LanguageTag = Field(

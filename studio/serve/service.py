@@ -16,6 +16,7 @@ from weakref import WeakSet
 from studio.catalog.built_in_speakers import are_mixable, mixed_speaker, open_voice_library
 from studio.catalog.known import known_models
 from studio.catalog.language_check import language_error, unlearned_language
+from studio.catalog.model_styles import styles_of_model
 from studio.errors import (
     BadRequest,
     ModelNotFound,
@@ -50,7 +51,7 @@ from studio.serve.word_times import RequestedWords, WordAligner, open_aligning_c
 from studio.take_checks.service import TakeCheckService
 from studio.text.arriving import ArrivingText
 from studio.text.segmentation import TextPart
-from studio.text.styles import Styles, load_styles
+from studio.text.styles import Styles
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.permission import require_permission
 from studio.voices.voice import name_key
@@ -121,7 +122,7 @@ class SpeechService:
         generation, _ = detect_generation(options.model_folder)
         self._generation = generation.name
         self._signer = None if options.signing is None else FileSigner(options.signing)
-        self.styles: Styles = load_styles(generation.name, options.model_folder)
+        self.styles: Styles = styles_of_model(generation.name, options.model_folder)
 
     @property
     def interleaves_text(self) -> bool:
@@ -161,6 +162,8 @@ class SpeechService:
     async def request(self, body: SpeechOptionsBody, text: str | None) -> SynthesisRequest:
         """Return the request for ``text``, or for text that arrives later if it is None.
 
+        Clients written for OpenAI send instructions to any model. Those that this model does not follow are left out.
+
         Raise ``ModelNotFound``, ``VoiceNotFound``, ``VoiceOfAnotherModel``, ``NothingToSpeak``, ``UnsupportedLanguage``.
         """
         if text is not None and not text.strip():
@@ -173,6 +176,8 @@ class SpeechService:
         preset = body.preset
         if preset is None and instructions is not None and (style := self._style_named(instructions)):
             preset = style
+        if instructions is not None and not self.styles.understands(instructions):
+            instructions = None
         return SynthesisRequest(
             text="" if text is None else text.encode("utf-8", "ignore").decode(),  # without lone surrogates
             voice=await asyncio.to_thread(self._named_voice, name),

@@ -21,6 +21,7 @@ from running_service import RunningService, Serve, last_request
 from thread_worker import ThreadWorker
 from waiting import wait_until
 
+from studio import paths
 from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
 from studio.voices.library import VoiceLibrary
@@ -116,6 +117,18 @@ def test_the_service_has_spoken_in_its_quality_before_it_is_ready(serve: Serve) 
         request = last_request()
         assert (request.quality, request.voice.name) == (Quality.FAST, "Max")
         assert httpx2.get(f"{service.url}/readyz").status_code == 200
+
+
+def test_instructions_that_the_model_does_not_follow_are_left_out(serve: Serve) -> None:
+    """Clients written for OpenAI send them to any model."""
+    with serve(folder=paths.resources() / "models" / "studio-mini") as service:
+        for instructions, instruct, preset in (
+            ("Speak cheerfully.", None, None),
+            ("Please whisper.", "Please whisper.", None),
+            ("Whisper", None, "v3.voice.whisper"),
+        ):
+            assert speak(service, "one", instructions=instructions).status_code == 200
+            assert (last_request().instruct, last_request().preset) == (instruct, preset)
 
 
 def test_a_service_whose_voice_cannot_be_used_becomes_ready(tmp_path: Path) -> None:
