@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from difflib import SequenceMatcher
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 import regex
 
-_HAN = regex.compile(r"\p{Han}")
+from studio.text.chinese_reading import syllables
+from studio.text.pinyin import HAN
+
 # Spellings of the same or similar sounds in European languages. Longer spellings come first.
 _SAME_SOUND = tuple(
     (regex.compile(pattern), sound)
@@ -29,7 +30,7 @@ def sound_alike(first: str, second: str) -> bool:
         return True
     if not first or not second:
         return False
-    if _HAN.search(first) or _HAN.search(second):
+    if HAN.search(first) or HAN.search(second):
         return _pinyin(first) == _pinyin(second)
     first_key, second_key = sound_key(first), sound_key(second)
     if min(len(first_key), len(second_key)) < 2:
@@ -47,12 +48,6 @@ def sound_key(word: str) -> str:
     return key
 
 
-def _pinyin(text: str) -> tuple[str, ...]:
-    return tuple(_syllables()(text))
-
-
-@cache
-def _syllables() -> Any:
-    from pypinyin import lazy_pinyin  # noqa: PLC0415 - loads its dictionary
-
-    return lazy_pinyin
+def _pinyin(text: str) -> list[str]:
+    """Return the syllables of ``text`` without tones."""
+    return HAN.sub(lambda found: " ".join(each.rstrip("12345") for each in syllables(found[0])), text).split()

@@ -1,10 +1,9 @@
-"""Mandarin syllables as the phone tokens of Fun-CosyVoice3, and the reading of Chinese characters with tone sandhi."""
+"""Mandarin syllables: their tone marks, and the phone tokens of Fun-CosyVoice3 for them."""
 
 from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import Any
 
 import regex
 
@@ -29,7 +28,18 @@ def syllable_parts(letters: str, tone: str) -> tuple[str, str]:
     initial = _INITIAL.match(letters)
     assert initial is not None, "the initial may be empty"
     final = letters[initial.end() :]
-    return initial[0], _with_tone_mark(_as_written_after(initial[0], final), tone)
+    return initial[0], _marked(_as_written_after(initial[0], final), tone)
+
+
+def with_tone_mark(syllable: str) -> str:
+    """Return a syllable such as "hao3" as "hǎo". One without a vowel or a tone is returned as it is."""
+    match = _SYLLABLE.fullmatch(syllable)
+    if match is None:
+        return syllable
+    try:
+        return _marked(match[1], match[2])
+    except ValueError:
+        return match[1]
 
 
 @cache
@@ -52,18 +62,6 @@ def syllable_tokens(syllable: str) -> tuple[str, ...]:
     return ()
 
 
-def syllables(characters: str) -> list[str]:
-    """Return the syllable of each of ``characters``, such as "hao3", after tone sandhi."""
-    read, style = _reader()
-
-    def read_all(text: str) -> list[str]:
-        return list(read(text, style=style, neutral_tone_with_five=True, tone_sandhi=True, v_to_u=True))
-
-    found = read_all(characters)
-    # Characters without a reading are joined.
-    return found if len(found) == len(characters) else [read_all(character)[0] for character in characters]
-
-
 def syllables_of_tokens(tokens: str) -> list[str]:
     """Return the syllables of Mandarin phone tokens, without tones: ["hao"] for "[h][ǎo]". English phones are left out."""
     found = []
@@ -80,13 +78,6 @@ def syllables_of_tokens(tokens: str) -> list[str]:
     return found
 
 
-@cache
-def _reader() -> tuple[Any, Any]:
-    from pypinyin import Style, lazy_pinyin  # noqa: PLC0415 - loads its dictionary
-
-    return lazy_pinyin, Style.TONE3
-
-
 def _as_written_after(initial: str, final: str) -> str:
     """Return ``final`` as it is written in the phones: ü becomes u after j, q, x and y, and otherwise v before e."""
     if initial in ("j", "q", "x", "y"):
@@ -94,7 +85,7 @@ def _as_written_after(initial: str, final: str) -> str:
     return final.replace("üe", "ve")
 
 
-def _with_tone_mark(final: str, tone: str) -> str:
+def _marked(final: str, tone: str) -> str:
     if tone not in _TONE_MARKS:
         return final
     at = next((final.index(vowel) for vowel in ("a", "e", "ou") if vowel in final), None)

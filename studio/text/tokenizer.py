@@ -25,9 +25,10 @@ from tokenizers.models import BPE
 from studio.errors import DamagedModelFile, MissingModelFile
 from studio.storage.json_input import parse_json
 from studio.text import whisper_vocabulary
+from studio.text.chinese_reading import syllables
 from studio.text.language import detect_language
 from studio.text.normalize import strip_controls
-from studio.text.pinyin import HAN, syllable_tokens, syllables
+from studio.text.pinyin import HAN, syllable_tokens
 from studio.text.respellings import RESPELLINGS_FILE, Respellings, fold_to_ascii
 from studio.text.spoken import Encoder, fold, spoken_transcript, text_tokens
 from studio.text.tags import (

@@ -8,6 +8,7 @@ from pathlib import Path
 from studio.errors import ModelNotFound
 from studio.model.generations import detect_generation
 from studio.text.changes import TextChange, find_changes
+from studio.text.chinese_reading import annotated
 from studio.text.cleaning import clean
 from studio.text.language import language_of_emoji
 from studio.text.pinyin import HAN
@@ -59,11 +60,15 @@ def spoken_sentences(text: str, model_folder: Path, *, normalize: bool, language
 def normalized_text(text: str, model_folder: Path, *, language: str = "") -> str:
     """Return ``text`` as the model in ``model_folder`` reads it, with pauses as written.
 
+    For a model that reads pinyin, Chinese characters with several readings are followed by theirs.
+
     Raise the errors of ``prepare_text`` and ``detect_generation``.
     """
     generation, _ = detect_generation(model_folder)
-    items = prepare_text(text, form=generation.text, tokenizer=_tokenizer(model_folder), language=language)
-    return "".join(item.spoken if isinstance(item, Sentence) else item.written for item in items).strip()
+    tokenizer = _tokenizer(model_folder)
+    items = prepare_text(text, form=generation.text, tokenizer=tokenizer, language=language)
+    words = "".join(item.spoken if isinstance(item, Sentence) else item.written for item in items).strip()
+    return annotated(words) if tokenizer.reads_pinyin else words
 
 
 class _AnyTag(dict[str, int]):

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from studio.text.pinyin import syllable_tokens, syllables, syllables_of_tokens
+from studio.text.pinyin import syllable_tokens, syllables_of_tokens, with_tone_mark
 from studio.text.respellings import Respellings
 from studio.text.segmentation import Sentence, prepare_text
 from studio.text.tags import PHONES
 from studio.text.tokenizer import COSYVOICE3_TEXT, TextTokenizer
-
-
-def test_syllables_have_the_tone_that_is_spoken() -> None:
-    assert syllables("你好") == ["ni2", "hao3"]
-    assert syllables("不是一个") == ["bu2", "shi4", "yi2", "ge4"]
-    assert syllables("女儿") == ["nü3", "er2"]
 
 
 def test_syllables_are_phones_of_the_models() -> None:
@@ -32,6 +26,11 @@ def test_tokens_are_syllables_without_tones() -> None:
 
 def test_a_tone_without_a_token_is_replaced() -> None:
     assert syllable_tokens("jie5") == ("[j]", "[iè]")
+
+
+def test_tone_marks_are_on_the_main_vowel() -> None:
+    written = {"hao3": "hǎo", "liu2": "liú", "gui4": "guì", "nü3": "nǚ", "de5": "de", "hng5": "hng", "x": "x"}
+    assert {syllable: with_tone_mark(syllable) for syllable in written} == written
 
 
 def test_an_interjection_without_a_vowel_has_no_phones() -> None:

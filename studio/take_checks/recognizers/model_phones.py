@@ -40,7 +40,8 @@ from studio.take_checks.recognizers.segments import (
 from studio.take_checks.recognizers.session import open_recognizer_session
 from studio.take_checks.recognizers.windows import windows
 from studio.take_checks.units import UNKNOWN, is_tokens
-from studio.text.pinyin import HAN, syllables, syllables_of_tokens
+from studio.text.chinese_reading import syllables
+from studio.text.pinyin import HAN, syllables_of_tokens
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.voices.features import whisper_log_mel
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from studio.text.pinyin import syllable_tokens, syllables
+from studio.text.chinese_reading import syllables
+from studio.text.pinyin import syllable_tokens
 from studio.text.respellings import Respellings
 from studio.text.tokenizer import TextTokenizer
 from training.shipping.respellings import STRESSED_LETTERS, SYMBOL_OF_LETTER
