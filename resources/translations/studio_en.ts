@@ -315,6 +315,16 @@
     </message>
 </context>
 <context>
+    <name>LineNotices</name>
+    <message numerus="yes">
+        <source>%n line(s) spoken without style: {model} does not support it.</source>
+        <translation>
+            <numerusform>%n line spoken without style: {model} does not support it.</numerusform>
+            <numerusform>%n lines spoken without style: {model} does not support it.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LineSettingsForm</name>
     <message numerus="yes">
         <source>Changes apply to %n line(s)</source>
@@ -666,16 +676,6 @@
         <translation>
             <numerusform>Why not faster? (%n other engine)</numerusform>
             <numerusform>Why not faster? (%n other engines)</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>StyleNotices</name>
-    <message numerus="yes">
-        <source>%n line(s) spoken without style: {model} does not support it.</source>
-        <translation>
-            <numerusform>%n line spoken without style: {model} does not support it.</numerusform>
-            <numerusform>%n lines spoken without style: {model} does not support it.</numerusform>
         </translation>
     </message>
 </context>

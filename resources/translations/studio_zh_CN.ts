@@ -8825,6 +8825,19 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>LineNotices</name>
+    <message>
+        <source>{model} has not learned the sound {tags}. A line with nothing else may stay silent.</source>
+        <translation>{model} 不支持声音标签 {tags}。只有标签的行可能没有声音。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) spoken without style: {model} does not support it.</source>
+        <translation>
+            <numerusform>{model} 没有其中 %n 行的风格，已用默认风格生成。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LineSettingsForm</name>
     <message>
         <source>For example: speak with great joy</source>
@@ -8901,6 +8914,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Change seed</source>
         <translation>更改种子</translation>
+    </message>
+    <message>
+        <source>This model follows no instructions. To use them, download {model}.</source>
+        <translation>此模型不支持指令。如需使用，请下载 {model}。</translation>
     </message>
     <message>
         <source>This voice works only with another model. Choose another voice, or load that model.</source>
@@ -12176,19 +12193,6 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>{category}: {style}</source>
         <translation>{category}：{style}</translation>
-    </message>
-</context>
-<context>
-    <name>StyleNotices</name>
-    <message>
-        <source>{model} has not learned the sound {tags}. A line with nothing else may stay silent.</source>
-        <translation>{model} 不支持声音标签 {tags}。只有标签的行可能没有声音。</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) spoken without style: {model} does not support it.</source>
-        <translation>
-            <numerusform>{model} 没有其中 %n 行的风格，已用默认风格生成。</numerusform>
-        </translation>
     </message>
 </context>
 <context>

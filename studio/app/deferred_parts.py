@@ -29,7 +29,7 @@ from studio.app.quality.drafts_controller import DraftsController
 from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.live_strip import LiveFigures
 from studio.app.synthesis.recorded_take import RecordedTakes
-from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
+from studio.app.synthesis.task_reporter import LengthNotices, LineNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.voices.clip_repair_controller import ClipRepairController
 from studio.app.voices.shorter_voice_offer import ShorterVoiceOffer
@@ -61,7 +61,7 @@ class DeferredParts(QObject):
         self.recorded_takes = RecordedTakes(session, script, window)
         self.take_dialogs = TakeDialogs(session, actions, window.takes, window)
         self.length_notices = LengthNotices(session, notices, window)
-        self.style_notices = StyleNotices(session, notices, window)
+        self.line_notices = LineNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
         self.shorter_voices = ShorterVoiceOffer(session, window.voices.preparation, notices, window)
         self.clip_repairs = ClipRepairController(session, notices, window)

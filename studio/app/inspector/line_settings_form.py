@@ -427,8 +427,12 @@ class LineSettingsForm(QWidget):
 
     def _problem_text(self, line: Line) -> str:
         if self._lacks_instructions(line):
-            words = self.tr(
-                "This model does not follow instructions in your own words. Choose a style from the list, or download {model}."
+            words = (
+                self.tr(
+                    "This model does not follow instructions in your own words. Choose a style from the list, or download {model}."
+                )
+                if self._styles.styles
+                else self.tr("This model follows no instructions. To use them, download {model}.")
             )
             return words.format(model=self._styles.instructable_model)
         voice = self._voice_of(line)

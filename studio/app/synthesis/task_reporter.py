@@ -137,7 +137,7 @@ class LengthNotices(QObject):
             self._session.synthesis.speak([line_id])
 
 
-class StyleNotices(QObject):
+class LineNotices(QObject):
     """Reports styles and sounds that the model does not have, and lines without a text.
 
     The number of takes without their style is reported when the queue is empty; tags of sounds, such as

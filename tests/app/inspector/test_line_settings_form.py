@@ -401,6 +401,15 @@ def test_a_style_that_the_model_lacks_is_not_followed(bench: Bench, window: Main
     assert form._mode.text() == "The model does not have this style, and speaks the line without it."
 
 
+def test_a_model_without_styles_proposes_none(
+    bench: Bench, window: MainWindow, form: LineSettingsForm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.session.model_selection.styles.use_model(resources() / "models" / "studio-mini")
+    monkeypatch.setattr(bench.session.model_selection.styles, "_styles", ())
+    make_lines(bench, window, replace(LINE, style=LineStyle(instruct="Like a pirate.")))
+    assert form._mode.text() == "This model follows no instructions. To use them, download CosyVoice2-0.5B."
+
+
 def test_a_model_that_does_not_follow_instructions_says_so(
     bench: Bench, window: MainWindow, form: LineSettingsForm
 ) -> None:
