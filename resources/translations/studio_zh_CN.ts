@@ -12750,10 +12750,6 @@ Drop a recording here to create a voice.</source>
         <translation>正在与录音比对…</translation>
     </message>
     <message>
-        <source>Install {model} ({size}) under File › Models… to compare the words automatically.</source>
-        <translation>在“文件 › 模型…”中安装 {model}（{size}）后，可自动核对录音文字。</translation>
-    </message>
-    <message>
         <source>The recogniser does not understand this voice, so the transcript is not compared.</source>
         <translation>识别模型听不懂此音色，因此没有比对文本。</translation>
     </message>
@@ -12782,6 +12778,18 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>The recording differs: {places}.</source>
         <translation>与录音不一致：{places}。</translation>
+    </message>
+    <message>
+        <source>Download {name} ({size})</source>
+        <translation>下载 {name}（{size}）</translation>
+    </message>
+    <message>
+        <source>{model} can compare the words with the recording. It is not installed yet.</source>
+        <translation>安装 {model} 后，可以自动核对文字与录音。</translation>
+    </message>
+    <message>
+        <source>{model} is being downloaded. Then it compares the words with the recording.</source>
+        <translation>正在下载 {model}，完成后会自动核对文字与录音。</translation>
     </message>
     <message>
         <source>“{typed}” was not heard</source>

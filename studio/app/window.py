@@ -141,6 +141,7 @@ class MainWindow(QMainWindow):
             model_folder=session.model_selection.local_folder,
             for_current_line=self._voice_taker,
             transcribe=None if session.services.open_checks is None else session.parts.checker.transcribe,
+            models=session.parts.models,
             open_checks=session.services.open_checks,
         )
 

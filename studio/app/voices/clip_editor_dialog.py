@@ -39,6 +39,7 @@ from studio.voices.library import VoiceDetails
 from studio.voices.voice import Grade
 
 if TYPE_CHECKING:
+    from studio.app.models.model_tasks import ModelTasks
     from studio.app.voices.spoken_consent_field import ConsentServices
 
 # The selection is assessed once it has not changed for this time, and not while a handle is being dragged.
@@ -105,8 +106,9 @@ class ClipEditorDialog(QDialog):
         parent: QWidget | None = None,
         *,
         transcribe: Transcribe | None = None,
+        models: ModelTasks | None = None,
     ) -> None:
-        """``transcribe`` compares the transcript with the selection."""
+        """``transcribe`` compares the transcript with the selection; ``models`` downloads what it needs."""
         super().__init__(parent)
         self.suggestion = suggestion
         self._transcribe = transcribe
@@ -121,6 +123,7 @@ class ClipEditorDialog(QDialog):
         self._listen = PlayButton(self.tr("Play selection"), player, self)
         self._report_view = ClipReportView(self)
         self._form = DetailsForm(self)
+        self._form.comparison.offer_recognizers(models)
         self._problem = ErrorLine(self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._create = self._buttons.addButton(self.tr("Create voice"), QDialogButtonBox.ButtonRole.AcceptRole)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, Qt, QTimer
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
@@ -20,9 +21,12 @@ from studio.app.translation import join_phrases, join_sentences
 from studio.app.voices.voice_text import guess_language
 from studio.app.widgets.controls import in_column, text_label
 from studio.audio.waveform import Waveform
-from studio.errors import RecognizerNotFound, UnrecognizedVoice
+from studio.errors import RecognizerNotFound, StudioError, UnrecognizedVoice
 from studio.take_checks.records import Difference, DifferenceKind, Transcript
 from studio.take_checks.requests import TranscriptRequest
+
+if TYPE_CHECKING:
+    from studio.app.models.model_tasks import ModelTasks
 
 Transcribe = Callable[[TranscriptRequest], Future[Transcript]]
 
@@ -50,12 +54,18 @@ class TranscriptComparison(QWidget):
         self.words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.use = QPushButton(self.tr("Use what was heard"))
         self.use.setAutoDefault(False)
+        self.install = QPushButton()  # downloads a recogniser
+        self.install.setAutoDefault(False)
+        self._models: ModelTasks | None = None
+        self._recognizer = ""  # name of the model that is offered
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MILLISECONDS)
         title = text_label(self.tr("Transcript"), "title", wraps=False)
         column = in_column(title, self.words, parent=self, margins=0)
         column.addWidget(self.use, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.install, 0, Qt.AlignmentFlag.AlignLeft)
         self._timer.timeout.connect(self._compare)
         self.use.clicked.connect(self._on_use)
+        self.install.clicked.connect(self._on_install)
         field.textChanged.connect(self.compare_again)
         self._clear()
 
@@ -66,6 +76,13 @@ class TranscriptComparison(QWidget):
             self._clear()
         else:
             self.compare_again()
+
+    def offer_recognizers(self, models: ModelTasks | None) -> None:
+        """Offer to download a recogniser with ``models`` if there is none for the language."""
+        self._models = models
+        if models is not None:
+            models.installed.connect(self._on_installed)
+            models.failed.connect(self._on_failed)
 
     def compare_again(self) -> None:
         """Compare soon, because the text or its language has changed."""
@@ -126,12 +143,15 @@ class TranscriptComparison(QWidget):
         is_proposed = not transcript.error_code and (not typed.strip() or transcript.is_other_text(typed))
         self._proposal = transcript.text.strip() if is_proposed else ""
         self._mark_words()
+        self._recognizer = ""
         self._say(self._sentence(transcript, is_proposed=is_proposed))
         self.use.setVisible(bool(self._proposal))
+        self.install.setVisible(bool(self._recognizer))
 
     def _say(self, words: str) -> None:
         self.words.setText(words)
         self.use.hide()
+        self.install.hide()
         self.show()
 
     def _sentence(self, transcript: Transcript, *, is_proposed: bool) -> str:
@@ -165,16 +185,38 @@ class TranscriptComparison(QWidget):
         return self.tr("No words were recognised ({code}).").format(code=code)
 
     def _how_to_recognize(self) -> str:
-        """Return which recogniser to install for the language, or for an unknown one."""
+        """Return which recogniser is missing for the language, or for an unknown one. The button downloads it."""
         from studio.app.models.model_text import size_text  # noqa: PLC0415 - slow to import, seldom needed
         from studio.catalog.known import known_models  # noqa: PLC0415
 
         language = self._language().partition("-")[0] or guess_language(self._field.toPlainText())
         for model in known_models().values():
             if model.is_recognizer and (not language or language in model.languages):
-                words = self.tr("Install {model} ({size}) under File › Models… to compare the words automatically.")
-                return words.format(model=model.name, size=size_text(model.size_bytes()))
+                if self._models is not None and self._models.task_of(model.name) is not None:
+                    return self._installing_text(model.name)
+                self._recognizer = model.name if self._models is not None else ""
+                words = self.tr("Download {name} ({size})")
+                self.install.setText(words.format(name=model.name, size=size_text(model.size_bytes())))
+                words = self.tr("{model} can compare the words with the recording. It is not installed yet.")
+                return words.format(model=model.name)
         return self.tr("There is no recogniser for this language, so the transcript is not compared.")
+
+    def _installing_text(self, name: str) -> str:
+        return self.tr("{model} is being downloaded. Then it compares the words with the recording.").format(model=name)
+
+    def _on_install(self) -> None:
+        assert self._models is not None, "the button is hidden without models"
+        self._models.install(self._recognizer)
+        self._say(self._installing_text(self._recognizer))
+
+    def _on_installed(self, name: str) -> None:
+        if name == self._recognizer:
+            self.compare_again()
+
+    def _on_failed(self, error: StudioError) -> None:
+        if self._recognizer:
+            self._say(format_error(error))
+            self.install.show()
 
     def _proposal_text(self, *, is_other: bool) -> str:
         if not self._proposal:

@@ -32,6 +32,7 @@ from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import MAX_NAME, SpokenConsent
 
 if TYPE_CHECKING:
+    from studio.app.models.model_tasks import ModelTasks
     from studio.app.voices.spoken_consent_field import ConsentServices, SpokenConsentField
 
 _TRANSCRIPT_LINES = 3
@@ -215,15 +216,20 @@ class EditDialog(QDialog):
         parent: QWidget | None = None,
         *,
         transcribe: Transcribe | None = None,
+        models: ModelTasks | None = None,
         consents: ConsentServices | None = None,
     ) -> None:
-        """``transcribe`` compares the transcript with the clip of the voice; ``consents`` records a spoken consent."""
+        """``transcribe`` compares the transcript with the clip of the voice; ``models`` downloads what it needs.
+
+        ``consents`` records a spoken consent.
+        """
         super().__init__(parent)
         self.voice = voice
         self.setWindowTitle(self.tr("Details of {name}").format(name=voice.name))
         self.resize(fit_to_screen(520, 500))
         self._form = DetailsForm(self)
         self._form.fill(details_of(voice))
+        self._form.comparison.offer_recognizers(models)
         if consents is not None:
             self._form.add_spoken_consent(consents)
         buttons = dialog_buttons(self, QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)

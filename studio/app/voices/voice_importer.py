@@ -33,6 +33,7 @@ from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 from studio.worker.process import WorkerProcess
 
 if TYPE_CHECKING:
+    from studio.app.models.model_tasks import ModelTasks
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog
     from studio.app.voices.new_voices import ClipSuggestion, CreatedVoices
     from studio.app.voices.spoken_consent_field import ConsentServices
@@ -64,6 +65,7 @@ class VoiceImportServices:
     start_worker: Callable[[], Worker] | None = None  # a ``WorkerProcess`` by default
     model_folder: Callable[[], Path | None] = field(default=lambda: None)  # folder of the selected model
     transcribe: Transcribe | None = None  # recognises speech, to compare it with transcripts
+    models: ModelTasks | None = None  # downloads a recogniser
     open_checks: Callable[[], TakeCheckService] | None = None  # opens the process that compares speakers
     # Returns the call that gives a new voice to the line that is current now, if this is possible.
     for_current_line: Callable[[], Then] = field(default=lambda: None)
@@ -89,6 +91,11 @@ class VoiceImporter(QObject):
     def transcribe(self) -> Transcribe | None:
         """Recognises speech, to compare it with transcripts."""
         return self._services.transcribe
+
+    @property
+    def models(self) -> ModelTasks | None:
+        """Downloads a recogniser."""
+        return self._services.models
 
     def make_player(self, parent: QObject) -> AudioPlayer:
         """Return a player for clips."""
@@ -202,7 +209,7 @@ class VoiceImporter(QObject):
 
         self.status_message.emit("")
         player = self.make_player(self._window)
-        dialog = ClipEditorDialog(suggestion, player, self._window, transcribe=self.transcribe)
+        dialog = ClipEditorDialog(suggestion, player, self._window, transcribe=self.transcribe, models=self.models)
         consents = self.consent_services(lambda: suggestion.clip(dialog.window_of_clip))
         if consents is not None:
             dialog.add_spoken_consent(consents)

@@ -261,7 +261,7 @@ class VoiceList(QListView):
 
         importer = self._importer()
         consents = importer.consent_services(lambda: voice.clip if voice.generation is None else None)
-        dialog = EditDialog(voice, self, transcribe=importer.transcribe, consents=consents)
+        dialog = EditDialog(voice, self, transcribe=importer.transcribe, models=importer.models, consents=consents)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._on_edited(dialog))
         dialog.open()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 from fake_checks import FakeChecks
@@ -13,12 +14,15 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 from window_bench import Bench, clip_of_noise
 
+from studio.app.models.model_tasks import ModelTasks
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
 from studio.app.voices.new_voices import suggest_clip
 from studio.app.voices.transcript_comparison import TranscriptComparison
 from studio.app.voices.voice_details import EditDialog
 from studio.audio.waveform import Waveform
+from studio.errors import SourceUnreachable
+from studio.settings_store import Settings
 from studio.take_checks.records import Difference, DifferenceKind, Transcript
 from studio.take_checks.requests import TranscriptRequest
 
@@ -161,12 +165,12 @@ def test_another_selection_is_compared_again(
         (
             "recognizer-not-found",
             TYPED,
-            "Install SenseVoiceSmall (239.55 MB) under File › Models… to compare the words automatically.",
+            "SenseVoiceSmall can compare the words with the recording. It is not installed yet.",
         ),
         (
             "recognizer-not-found",
             "",
-            "Install SenseVoiceSmall (239.55 MB) under File › Models… to compare the words automatically. "
+            "SenseVoiceSmall can compare the words with the recording. It is not installed yet. "
             "Type the words of the recording.",
         ),
         (
@@ -192,6 +196,38 @@ def test_without_a_result_one_sentence_says_why(
     wait_for(qtbot, dialog, words)
     assert not comparison_of(dialog).use.isVisible()
     assert dialog._create.isEnabled(), "the voice can be created all the same"
+    dialog.reject()
+
+
+def test_a_missing_recogniser_is_downloaded_without_leaving_the_dialog(
+    qtbot: QtBot, make_player: Callable[[QObject], AudioPlayer], recording: Waveform, checks: FakeChecks, tmp_path: Path
+) -> None:
+    checks.transcribe_with = lambda _: Transcript("", error_code="recognizer-not-found")
+    models = ModelTasks(Settings(tmp_path / "settings.json"), lambda work: work.close())
+    window = QWidget()
+    qtbot.addWidget(window)
+    dialog = ClipEditorDialog(
+        suggest_clip(recording, "Anna", TYPED),
+        make_player(window),
+        window,
+        transcribe=checks.transcribe,
+        models=models,
+    )
+    dialog.open()
+    comparison = comparison_of(dialog)
+    qtbot.waitUntil(comparison.install.isVisible, timeout=PATIENCE)
+    assert comparison.install.text() == "Download SenseVoiceSmall (239.55 MB)"
+    QTest.mouseClick(comparison.install, Qt.MouseButton.LeftButton)
+    assert models.task_of("SenseVoiceSmall") is not None
+    assert comparison.words.text().startswith("SenseVoiceSmall is being downloaded.")
+    assert not comparison.install.isVisible()
+    models.failed.emit(SourceUnreachable("The server cannot be reached.", remedy="Check the connection."))
+    assert comparison.words.text() == "The server cannot be reached. Check the connection."
+    assert comparison.install.isVisible()
+    checks.transcribe_with = transcribe
+    models.installed.emit("SenseVoiceSmall")
+    wait_for(qtbot, dialog, "The recording differs")
+    assert not comparison.install.isVisible()
     dialog.reject()
 
 
