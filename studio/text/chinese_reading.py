@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 from studio.text.pinyin import HAN, with_tone_mark
 
@@ -209,7 +210,7 @@ class _Reading:
     def of(cls, text: str) -> _Reading:
         divide, read = _reader()
         words = divide(text)
-        starts = [sum(map(len, words[:number])) for number in range(len(words))]
+        starts = list(accumulate(map(len, words), initial=0))[:-1]
         return cls(text, words, starts, [syllable for word in words for syllable in read(word)])
 
     def tone(self, place: int) -> str:

@@ -48,3 +48,4 @@ def test_characters_with_several_readings_are_annotated() -> None:
 
 def test_rare_characters_have_one_syllable_each() -> None:
     assert syllables("𠮷龘") == ["𠮷5", "da2"]
+    assert syllables("") == []
