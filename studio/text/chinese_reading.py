@@ -5,10 +5,12 @@ The words, with their readings and neutral tones, are those of the packages pypi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from itertools import accumulate
+from functools import cache, lru_cache
+from itertools import accumulate, pairwise
+
+import regex
 
 from studio.text.pinyin import HAN, with_tone_mark
 
@@ -25,18 +27,40 @@ _USUAL_READINGS = {
     "重": "zhòng,chóng",
     "中": "zhōng,zhòng",
     "得": "dé,de,děi",
+    "教": "jiāo,jiào",
+    "弹": "tán,dàn",
+    "调": "tiáo,diào",
+    "铺": "pū,pù",
+    "盛": "chéng,shèng",
+    "切": "qiē,qiè",
+    "嚼": "jiáo,jué",
+    "剥": "bāo,bō",
+    "削": "xiāo,xuē",
+    "划": "huá,huà",
+    "挣": "zhèng,zhēng",
+    "晃": "huàng,huǎng",
+    "扇": "shān,shàn",
+    "缝": "féng,fèng",
+    "呐": "na,nà",
 }
 # Words that have other readings in the dictionary, or several, of which this one is the usual one.
 _WORDS = {
     "不了": "bù liǎo",
     "不是": "bù shì",
     "一曲": "yī qǔ",
+    "一行": "yī háng",
+    "三行": "sān háng",
+    "上去": "shàng qu",
+    "上来": "shàng lai",
+    "下去": "xià qu",
+    "下来": "xià lai",
     "东西": "dōng xi",
     "中的": "zhōng de",
     "人家": "rén jia",
     "便宜": "pián yi",
     "出息": "chū xi",
     "出来": "chū lai",
+    "出去": "chū qu",
     "到了": "dào le",
     "单子": "dān zi",
     "告诉": "gào su",
@@ -44,16 +68,46 @@ _WORDS = {
     "多少": "duō shao",
     "大夫": "dài fu",
     "大爷": "dà ye",
+    "在那儿": "zài nà er",
     "女人": "nǚ ren",
+    "一场": "yī chǎng",
+    "上调": "shàng tiáo",
+    "下调": "xià tiáo",
+    "分量": "fèn liàng",
+    "所长": "suǒ zhǎng",
+    "更为": "gèng wéi",
+    "标识": "biāo shí",
+    "看好": "kàn hǎo",
+    "空地": "kòng dì",
+    "美的": "měi de",
+    "重点": "zhòng diǎn",
+    "被子弹": "bèi zǐ dàn",
+    "都会": "dōu huì",
+    "家里": "jiā li",
+    "手里": "shǒu li",
+    "嘴里": "zuǐ li",
+    "水里": "shuǐ li",
     "好处": "hǎo chu",
     "妻子": "qī zi",
     "孙子": "sūn zi",
     "小子": "xiǎo zi",
+    "小姐": "xiǎo jiě",
     "工夫": "gōng fu",
     "得罪": "dé zui",
     "故事": "gù shi",
     "本事": "běn shi",
     "狮子": "shī zi",
+    "冲着": "chòng zhe",
+    "点着头": "diǎn zhe tóu",
+    "睡着呢": "shuì zhe ne",
+    "穿着": "chuān zhe",
+    "老地方": "lǎo dì fang",
+    "落了": "luò le",
+    "蒙着": "méng zhe",
+    "进去": "jìn qu",
+    "进来": "jìn lai",
+    "重重地": "zhòng zhòng de",
+    "重重的": "zhòng zhòng de",
     "琢磨": "zuó mo",
     "生意": "shēng yi",
     "管子": "guǎn zi",
@@ -68,6 +122,45 @@ _WORDS = {
     "过来": "guò lai",
     "还是": "hái shì",
     "金子": "jīn zi",
+}
+# Entries of the dictionary whose characters mostly belong to different words: 他的姐姐, 看着花.
+_NOT_WORDS = (
+    "的姐", "的哥", "面的", "打的", "得要", "地学", "中时", "可着", "吸着", "引着", "支着", "花着", "着床",
+    "着花", "着风", "在地", "性地", "照得", "算得", "赚得", "过得", "到得", "挣得", "要得", "见得", "分得",
+)  # fmt: skip
+_SURNAME = r"(?<=姓)_|_(?=先生|老师|小姐|女士)"
+# Words, mostly of one character, with the reading of their first character where the pattern matches. The underscore
+# stands for the word.
+_IN_CONTEXT = {
+    "中 zhong4": r"(?<!行)_(?=了.)",
+    "为 wei2": r"(?<=[选拜称视尊封评][我你他她它其]们?)_(?=.)|(?<=.)_(?=零|百分之|[零一二两三四五六七八九十百千万亿]{2,}(?![多名位家余人个]))",
+    "了 liao3": r"(?<=好不)_",
+    "仇 qiu2": _SURNAME,
+    "任 ren2": _SURNAME,
+    "倒 dao3": r"(?<=[吹推打撞绊摔跌晕病累砸放踢击扑墙树])_|_(?=下|塌)|(?<![把将水茶酒汤油].{0,6})_(?=了?在)",
+    "儿 er5": r"(?<=[^我吾])_",
+    "分子 fen4": r"(?<=[罪怖极识裂坏险独派一])_",
+    "单 shan4": _SURNAME,
+    "吐 tu4": r"(?<=[想要])_|_(?=了$)",
+    "应 ying4": r"_(?=[了着道]|$)|(?<=人)_",
+    "待 dai1": r"(?<![以而])_(?=[在着了过会几不一]|$)",
+    "扇 shan4": r"(?<=[一两几三四五六七八九十这那每])_",
+    "数 shu3": r"_(?=[了着到出清过]|不[清到完]|一数)|(?<=数[一了])_",
+    "曾 zeng1": rf"{_SURNAME}|(?<=[老小])_",
+    "着 zhao2": r"_(?=了|什么急)",
+    "涨 zhang4": r"_(?=得?通?红)",
+    "觉 jiao4": r"(?<=睡.{0,3})_",
+    "的 di1": r"(?<=打)_(?=[去来到回])",
+    "种 zhong4": r"(?<![这那一两几三四五六七八九十百千各某每哪此何])_(?=[了着的在下满上过花树菜草]|$)",
+    "系 ji4": r"(?<![关联])_(?=[着好紧了])",
+    "朴 piao2": _SURNAME,
+    "行 hang2": r"(?<=[一两几三四五六七八九十第每这那])_(?!人)",
+    "调 diao4": r"_(?=[来走去离往])|(?<=[我你他她们人被])_(?=[到回])",
+    "转 zhuan4": r"_(?=.{0,2}圈|个不停|来转)|(?<![左右向后好不反])_(?=$)|(?<=[珠睛]子?一)_",
+    "还 huan2": r"_(?=[我你他她您](?![们妈])|不?清(?!楚)|$)|(?<=没)_",
+    "重 chong2": r"(?<![很太么最更好])_(?=[写做来说学装开录买改练玩])",
+    "量 liang2": r"(?<![力的])_(?=一量|一下|[了着得过体身])|(?<=量一)_",
+    "长 zhang3": r"(?<![间子久发很太么更最不])_(?=[着出满在这那高胖个身肉牙毛痘]|了.)",
 }
 # Characters whose reading depends on the word, and those that are so frequent that only other readings are shown.
 _SEVERAL_READINGS = frozenset(
@@ -155,14 +248,44 @@ _USUAL_OF_FREQUENT = dict(
         "钻=zuan1",
         "作=zuo4",
         "坊=fang1",
+        "待=dai4",
+        "吐=tu3",
     ]
 )
-_DOUBLED_VERBS = frozenset("看说想听走试等谈问写聊玩坐尝找学读练动")
+_DOUBLED_VERBS = frozenset(
+    "看说想听走试等谈问写聊玩坐尝找学读练动帮爬游散唱逛猜摸摇摆挥拍抱揉擦洗晒歇转算比查挑劝瞧闻敲跑逗哄求管讲笑用聚陪"
+)
+_KIN = "爸妈爷奶哥姐弟妹叔伯姑舅姨公婆太宝"
+# Where 地 is a particle though it could begin or end a word: 慢慢地上楼, 一本一本地看, 用力地点头.
+_PARTICLE_DI = regex.compile(rf"(?:([^{_KIN}])\1|一(.)一\2)\K地(?!方|区|位)|地(?=点[了头着])")
+_BEFORE_ADVERBIAL = frozenset("遍次步个声回句口颗点字停断样般眼劲")
 _AFTER_ONLY = frozenset("有是能要会好不")
-_VERBS_BEFORE_GUO = frozenset("去来看吃说听做想见走学用有是问写试读买住跑玩到经")
-_SUBJECTS_OF_MUST = frozenset("我你您他她它们咱谁就也都还可总非必又")
+_VERBS_BEFORE_GUO = frozenset(
+    "去来看吃说听做想见走学用有是问写试读买住跑玩到经教任当受谈聊提讲爱恨打骂骗帮答给借卖养种喝尝进碰遇知懂练弹唱演拍画算查找换病哭笑伤结离约请送收订犯赢输坐论究兴"
+)
+_SUBJECTS_OF_MUST = frozenset("我你您他她它们咱谁就也都还可总非必又那")
+_WORDS_BEFORE_MUST = frozenset(
+    ("今天", "明天", "现在", "以后", "一定", "肯定", "恐怕", "至少", "起码", "毕竟", "迟早", "早晚", "不然", "否则")
+)
+_AFTER_MUST = frozenset(("先", "去", "等", "找", "问", "让", "靠", "赶紧", "赶快", "知道", "看", "问问", "想", "烧"))
+_AFTER_GIVEN = frozenset("了到过知此")
+_POTENTIAL_VERBS = {
+    "得到": frozenset("看听找办做见拿买吃学受达碰遇猜闻摸"),
+    "得出": frozenset("看听说做拿想写猜认分"),
+    "得了": frozenset("受拿做办管走去吃来装治忙躲逃骗干"),
+}
+_ADVERBS = frozenset("正已就才要会可不没很别先再能该应快也又都还了在所从有未")
 _NEGATIONS = frozenset("不未难只所")
+_DIRECTIONS = frozenset("上下进出过回起")
+_OBJECTS_AFTER_ZHE = frozenset("手眼笔地水火装衣棋力重墨落陆意")
+# Characters that do not take the last one of the word before them away: 出现|在, not 出|现在.
+_NOT_REDIVIDED = frozenset("了着过的得地吗吧呢在里上于为")
+_DETERMINERS = frozenset("这那哪每各某一两几")
+_AFTER_ORDINAL_ONE = ("月", "号", "楼", "级", "年级", "季度", "等奖", "的")
+_BEFORE_FULL_ONE = _DIGITS | _POWERS | frozenset("第初统唯专")
+_PLACES_TO_GO = frozenset("楼车山床岸船厕课学班小中大")
 _VERBS_BEFORE_WEI = frozenset("置义作成称视变改分定认以换译名化设转写记升降")
+_WORDS_BEFORE_FOR = frozenset(("可以", "所以", "足以", "得以", "难以"))
 _MAX_PHRASE = 3  # syllables that are spoken so closely that third tones change
 
 
@@ -184,6 +307,7 @@ def annotated(text: str) -> str:
 
 def _annotated(characters: str) -> str:
     reading = _Reading.of(characters)
+    _read_in_context(reading)
     _read_particles(reading)
     return "".join(
         f"{character}({with_tone_mark(syllable)})" if _is_worth_showing(character, syllable) else character
@@ -227,37 +351,106 @@ class _Reading:
         return self.text[place + 1 : place + 2]
 
 
+def _read_in_context(reading: _Reading) -> None:
+    """Read the words of ``_IN_CONTEXT``."""
+    patterns = _patterns_in_context()
+    for word, place in zip(reading.words, reading.starts, strict=True):
+        for pattern, syllable in patterns.get(word, ()):
+            if pattern.match(reading.text, place):
+                reading.syllables[place] = syllable
+
+
+@cache
+def _patterns_in_context() -> dict[str, list[tuple[regex.Pattern[str], str]]]:
+    """Return the compiled patterns of each word of ``_IN_CONTEXT``, with their readings."""
+    found: dict[str, list[tuple[regex.Pattern[str], str]]] = {}
+    for name, pattern in _IN_CONTEXT.items():
+        word, syllable = name.split()
+        found.setdefault(word, []).append((regex.compile(pattern.replace("_", word)), syllable))
+    return found
+
+
 def _read_particles(reading: _Reading) -> None:
     """Read characters that are particles outside of words."""
     previous = ""
-    for word, place in zip(reading.words, reading.starts, strict=True):
-        following = reading.after(place)
+    for word, place, following in zip(reading.words, reading.starts, [*reading.words[1:], ""], strict=False):
         match word:
-            case "地" if following and len(previous) > 1:
+            case "地" if following and _is_adverbial(reading.text[max(0, place - 4) : place], previous):
                 reading.syllables[place] = "de5"
-            case "得" if previous and previous not in _NEGATIONS:
-                must = following and previous[-1] in _SUBJECTS_OF_MUST
-                reading.syllables[place] = "dei3" if must else "de5"
-            case "着" if previous:
+            case "得" if previous not in _NEGATIONS:
+                reading.syllables[place] = "dei3" if _is_must(previous, following) else "de5" if previous else "de2"
+            case "得到" | "得出" | "得了" if previous and previous[-1] in _POTENTIAL_VERBS[word]:
+                reading.syllables[place] = "de5"
+                if word == "得了":
+                    reading.syllables[place + 1] = "liao3"
+            case "着" if previous and reading.syllables[place] != "zhao2":
                 reading.syllables[place] = "zhe5"
             case "过" if previous and previous[-1] in _VERBS_BEFORE_GUO:
                 reading.set_tone(place, "5")
-            case "上" | "里" if len(previous) > 1:
+            case "上" if len(previous) > 1 and previous[-1] != "们" and following[:1] not in _PLACES_TO_GO:
                 reading.set_tone(place, "5")
-            case "为" if following and previous and previous[-1] in _VERBS_BEFORE_WEI:
+            case "里" if previous and previous[-1] not in _COUNTING:
+                reading.set_tone(place, "5")
+            case "来" | "去" if len(previous) > 1 and previous[-1] in _DIRECTIONS and previous != "一起":
+                reading.set_tone(place, "5")
+            case "为" if following and previous[-1:] in _VERBS_BEFORE_WEI and previous not in _WORDS_BEFORE_FOR:
                 reading.syllables[place] = "wei2"
+            case _ if word[0] == "着" and word[1:] in _OBJECTS_AFTER_ZHE and _is_verb(previous):
+                reading.syllables[place] = "zhe5"
         previous = word
 
 
+def _is_verb(word: str) -> bool:
+    return len(word) == 1 and word not in _ADVERBS
+
+
+def _is_adverbial(before: str, previous: str) -> bool:
+    """Return whether 地 is a particle after ``previous``, the last word of ``before``."""
+    is_repeated = before[-1:] == before[-2:-1] != "" or (len(before) == 4 and before[:2] == before[2:])
+    return len(previous) > 1 or is_repeated or previous in _BEFORE_ADVERBIAL
+
+
+def _is_must(previous: str, following: str) -> bool:
+    """Return whether 得 between these words is the verb "must"."""
+    if not previous or not following:
+        return bool(following) and following[0] not in _AFTER_GIVEN
+    return previous[-1] in _SUBJECTS_OF_MUST or previous in _WORDS_BEFORE_MUST or following in _AFTER_MUST
+
+
 def _read_doubled_and_measures(reading: _Reading) -> None:
-    """Give the neutral tone to the second syllable of a doubled verb, and read the measure words 个 and 只."""
+    """Read doubled words, such as 看看 with a neutral tone and 漂漂亮亮 without, and the measure words 个 and 只."""
     text = reading.text
     for place in range(1, len(text)):
-        is_doubled = text[place] == text[place - 1] and text[place] in _DOUBLED_VERBS
-        if is_doubled or (text[place] == "个" and text[place - 1] in _COUNTING):
+        is_doubled = text[place] == text[place - 1]
+        if is_doubled and _is_doubled_word(text[place - 1 : place + 3]):
+            _read_doubled_word(reading, place - 1)
+        elif is_doubled and text[place] in _DOUBLED_VERBS and not _is_doubled_word(text[max(0, place - 3) : place + 1]):
+            if reading.tone(place - 1) == "3":
+                reading.set_tone(place - 1, "2")
             reading.set_tone(place, "5")
-        if text[place] == "只" and text[place - 1] in _COUNTING and reading.after(place) not in _AFTER_ONLY:
-            reading.syllables[place] = "zhi1"
+        elif text[place] == "个" and text[place - 1] in _COUNTING:
+            reading.set_tone(place, "5")
+        elif text[place] == "只":
+            is_measure = text[place - 1] in _COUNTING and reading.after(place) not in _AFTER_ONLY
+            if is_measure or (is_doubled and reading.syllables[place - 1] == "zhi1"):
+                reading.syllables[place] = "zhi1"
+
+
+def _is_doubled_word(four: str) -> bool:
+    """Return whether these characters are a word with both doubled, such as 漂漂亮亮."""
+    word = four[::2]
+    is_doubled = word == four[1::2] and len(set(word)) == 2
+    return is_doubled and word[0] not in _KIN and _is_word(word) and not _is_word(four)
+
+
+def _read_doubled_word(reading: _Reading, start: int) -> None:
+    """Read four characters such as 漂漂亮亮 as the word that is doubled, with its tones in full."""
+    _, read = _reader()
+    for place, syllable in zip((start, start + 2), read(reading.text[start : start + 4 : 2]), strict=True):
+        letters, tone = syllable[:-1], syllable[-1]
+        if tone == "5":
+            tone = read(reading.text[place])[0][-1]
+        reading.syllables[place : place + 2] = [letters + tone] * 2
 
 
 def _change_one_and_not(reading: _Reading) -> None:
@@ -267,7 +460,7 @@ def _change_one_and_not(reading: _Reading) -> None:
         if character not in "一不":
             continue
         before, after = reading.before(place), reading.after(place)
-        is_between = before and before == after
+        is_between = before and before == after and reading.text[place - 2 : place - 1] != character
         is_falling = reading.tone(place + 1) == "4" or after == "个"
         if is_between:
             tone = "5"
@@ -277,15 +470,23 @@ def _change_one_and_not(reading: _Reading) -> None:
         elif (
             not after
             or place in ends
-            or before in _DIGITS | _POWERS | {"第", "初"}
+            or before in _BEFORE_FULL_ONE
             or after in _DIGITS
-            or after == "月"
-            or (before == "月" and after in "日号")
+            or reading.text.startswith(_AFTER_ORDINAL_ONE, place + 1)
+            or (before == "月" and after == "日")
+            or _is_in_decimal(reading.text, place)
         ):
             tone = "1"
         else:
             tone = "2" if is_falling else "4"
         reading.set_tone(place, tone)
+
+
+def _is_in_decimal(text: str, place: int) -> bool:
+    """Return whether the digit at ``place`` is beside a decimal point."""
+    is_whole = text[place + 1 : place + 2] == "点" and text[place + 2 : place + 3] in _DIGITS
+    is_fraction = text[place - 1 : place] == "点" and text[place - 2 : place - 1] in _DIGITS
+    return is_whole or (is_fraction and text[place + 1 : place + 2] not in ("刻", "起"))
 
 
 def _change_third_tones(reading: _Reading) -> None:
@@ -303,12 +504,14 @@ def _change_third_tones(reading: _Reading) -> None:
         for place in changed:
             reading.set_tone(place, "2")
     for word, following, start in zip(reading.words, reading.words[1:], reading.starts, strict=False):
-        is_close = len(word) == 1 and len(following) < _MAX_PHRASE and word not in _DIGITS
+        is_number = word in _POWERS or (word in _DIGITS and following[0] in _DIGITS)
+        is_close = len(word) == 1 and len(following) <= _MAX_PHRASE and not is_number
         if is_close and reading.tone(start) == reading.tone(start + 1) == "3":
             reading.set_tone(start, "2")
 
 
 _RULES: tuple[Callable[[_Reading], None], ...] = (
+    _read_in_context,
     _read_particles,
     _read_doubled_and_measures,
     _change_one_and_not,
@@ -323,25 +526,56 @@ def _is_word(characters: str) -> bool:
 
 
 @cache
-def _reader() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
-    """Return the functions that divide characters into words, and that read a word."""
+def _reader() -> tuple[Callable[[str], list[str]], Callable[[str], tuple[str, ...]]]:
+    """Return the functions that divide characters into words, and that read a word.
+
+    The longest words are taken from the left. One that leaves a single character behind gives up its last one if the
+    two are a word: 把|头发, not 把头|发.
+    """
     from pypinyin import Style, lazy_pinyin, load_phrases_dict, load_single_dict  # noqa: PLC0415 - loads dictionaries
-    from pypinyin.seg.mmseg import seg  # noqa: PLC0415
+    from pypinyin.constants import PHRASES_DICT  # noqa: PLC0415
+    from pypinyin.seg.mmseg import p_set as beginnings  # noqa: PLC0415
     from pypinyin_dict.phrase_pinyin_data import cc_cedict  # noqa: PLC0415
 
     cc_cedict.load()
     load_phrases_dict({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in _WORDS.items()})
+    for word in _NOT_WORDS:
+        PHRASES_DICT.pop(word, None)
     load_single_dict({ord(character): readings for character, readings in _USUAL_READINGS.items()})
 
     def read_all(text: str) -> list[str]:
         return list(lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, v_to_u=True))
 
-    def read(word: str) -> list[str]:
+    @lru_cache(10_000)
+    def read(word: str) -> tuple[str, ...]:
         found = read_all(word)
         # Characters without a reading are joined.
-        return found if len(found) == len(word) else [read_all(character)[0] for character in word]
+        return tuple(found if len(found) == len(word) else (read_all(character)[0] for character in word))
+
+    def longest_words(text: str, start: int, stop: int) -> Iterator[str]:
+        while start < stop:
+            end = longest = start + 1
+            while end <= stop and text[start:end] in beginnings:
+                if text[start:end] in PHRASES_DICT:
+                    longest = end
+                end += 1
+            yield text[start:longest]
+            start = longest
 
     def divide(text: str) -> list[str]:
-        return list(seg.cut(text))
+        borders = [0, *(each for found in _PARTICLE_DI.finditer(text) for each in found.span()), len(text)]
+        words = [word for start, end in pairwise(borders) for word in longest_words(text, start, end)]
+        for place, (word, following) in enumerate(pairwise(words)):
+            if (
+                len(following) == 1
+                and 1 < len(word) <= _MAX_PHRASE
+                and following not in _NOT_REDIVIDED
+                and word[0] not in _DETERMINERS
+                and word[-1] + following in PHRASES_DICT
+                and (len(word) == 2 or word[:-1] in PHRASES_DICT)
+                and not read(word)[-1].endswith("5")
+            ):
+                words[place : place + 2] = [word[:-1], word[-1] + following]
+        return words
 
     return divide, read

@@ -33,7 +33,31 @@ from studio.text.chinese_reading import annotated, syllables
         # several readings
         ("银行行长", "yin2 hang2 hang2 zhang3"), ("长得高", "zhang3 de5 gao1"), ("长城很长", "chang2 cheng2 hen3 chang2"),
         ("重新重视", "chong2 xin1 zhong4 shi4"), ("还书", "huan2 shu1"), ("还有", "hai2 you3"), ("两只猫", "liang3 zhi1 mao1"), ("这只是开始", "zhe4 zhi3 shi4 kai1 shi3"),
-        ("女儿", "nü3 er2"),
+        ("女儿", "nü3 er2"), ("教我弹琴", "jiao1 wo3 tan2 qin2"), ("盛了碗汤", "cheng2 le5 wan3 tang1"), ("调低音量", "tiao2 di1 yin1 liang4"),
+        ("被撞倒了", "bei4 zhuang4 dao3 le5"), ("他倒在门口", "ta1 dao3 zai4 men2 kou3"), ("把水倒在杯里", "ba2 shui3 dao4 zai4 bei1 li5"),
+        ("还你钱", "huan2 ni3 qian2"), ("什么时候还", "shen2 me5 shi2 hou5 huan2"), ("你还没走", "ni3 hai2 mei2 zou3"),
+        ("两行字", "liang3 hang2 zi4"), ("这一行", "zhe4 yi4 hang2"), ("长着角", "zhang3 zhe5 jiao3"), ("时间长了", "shi2 jian1 chang2 le5"),
+        ("种了花", "zhong4 le5 hua1"), ("这种花", "zhe4 zhong3 hua1"), ("数一数", "shu3 yi5 shu3"), ("绕太阳转", "rao4 tai4 yang5 zhuan4"),
+        ("待在家里", "dai1 zai4 jia1 li5"), ("应了一声", "ying4 le5 yi4 sheng1"), ("曾老师姓单", "zeng1 lao3 shi1 xing4 shan4"),
+        ("选他为组长", "xuan3 ta1 wei2 zu2 zhang3"), ("我可以为你", "wo3 ke2 yi3 wei4 ni3"), ("重点", "zhong4 dian3"), ("更为重要", "geng4 wei2 zhong4 yao4"),
+        ("都会好的", "dou1 hui4 hao3 de5"), ("犯罪分子", "fan4 zui4 fen4 zi3"), ("睡大觉", "shui4 da4 jiao4"), ("涨得通红", "zhang4 de5 tong1 hong2"),
+        # words that meet
+        ("他的姐姐", "ta1 de5 jie3 jie5"), ("把头发剪短", "ba3 tou2 fa5 jian2 duan3"), ("会计算", "hui4 ji4 suan4"), ("热得要命", "re4 de5 yao4 ming4"),
+        ("好不了", "hao3 bu4 liao3"), ("出现在", "chu1 xian4 zai4"), ("早点儿", "zao2 dian3 er5"),
+        # particles beside words
+        ("慢慢地上楼", "man4 man4 de5 shang4 lou2"), ("轻轻地点了点头", "qing1 qing1 de5 dian3 le5 dian3 tou2"),
+        ("理性地看", "li3 xing4 de5 kan4"), ("一本一本地看", "yi4 ben3 yi4 ben3 de5 kan4"), ("头也不回地走", "tou2 ye3 bu4 hui2 de5 zou3"), ("爸爸地位高", "ba4 ba5 di4 wei4 gao1"),
+        ("得住院", "dei3 zhu4 yuan4"), ("今天得上班", "jin1 tian1 dei3 shang4 ban1"), ("老师得知道", "lao3 shi1 dei3 zhi1 dao4"),
+        ("得了第一", "de2 le5 di4 yi1"), ("拿得了吗", "na2 de5 liao3 ma5"), ("看得到海", "kan4 de5 dao4 hai3"), ("照得真好", "zhao4 de5 zhen1 hao3"),
+        ("穿着红裙子", "chuan1 zhe5 hong2 qun2 zi5"), ("拉着手", "la1 zhe5 shou3"), ("着了凉", "zhao2 le5 liang2"), ("可着急了", "ke3 zhao2 ji2 le5"),
+        ("当过兵", "dang1 guo5 bing1"), ("弟弟们上学", "di4 di5 men5 shang4 xue2"), ("屋里有人", "wu1 li5 you3 ren2"), ("动画片儿", "dong4 hua4 pian1 er5"),
+        # doubled
+        ("你想想", "ni3 xiang2 xiang5"), ("帮帮我", "bang1 bang5 wo3"), ("漂漂亮亮", "piao4 piao4 liang4 liang4"), ("说说笑笑", "shuo1 shuo1 xiao4 xiao4"),
+        ("爸爸妈妈", "ba4 ba5 ma1 ma5"), ("一只只鸟", "yi4 zhi1 zhi1 niao3"), ("一颗一颗", "yi4 ke1 yi4 ke1"),
+        # numbers
+        ("一号楼", "yi1 hao4 lou2"), ("一年级", "yi1 nian2 ji2"), ("百分之一的", "bai3 fen1 zhi1 yi1 de5"), ("零点一秒", "ling2 dian3 yi1 miao3"),
+        ("三点一刻", "san1 dian3 yi2 ke4"), ("统一思想", "tong3 yi1 si1 xiang3"), ("五种", "wu2 zhong3"), ("五百九", "wu2 bai3 jiu3"),
+        ("收入为两万元", "shou1 ru4 wei2 liang3 wan4 yuan2"),
     ],
 )  # fmt: skip
 def test_characters_are_read_as_they_are_spoken(characters: str, spoken: str) -> None:
