@@ -7,12 +7,10 @@ matched with the written ones, so that "1984" is the place of "nineteen", "eight
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache, lru_cache
 from itertools import pairwise
-from pathlib import Path
 
 import regex
 
@@ -26,6 +24,7 @@ from studio.text.language import (
     parse_language,
 )
 from studio.text.normalize import normalize
+from studio.text.simplified import simplified
 from studio.text.split import PHONE, Layout, cut_points
 from studio.text.tags import TagSet
 from studio.text.tokenizer import COSYVOICE2_TEXT, COSYVOICE3_TEXT
@@ -89,11 +88,6 @@ def choose_language(tag: str, text: str) -> Language:
 def is_character(unit: str) -> bool:
     """Return whether a unit is a character of a script without spaces."""
     return len(unit) == 1 and not unit.isascii()
-
-
-def simplified(text: str) -> str:
-    """Return ``text`` with traditional Chinese characters replaced by simplified ones."""
-    return _HAN.sub(lambda found: _simplified(found[0]), text)
 
 
 def _masked(text: str) -> str:
@@ -168,20 +162,3 @@ def written_spans(units: tuple[SpokenUnit, ...]) -> Iterator[tuple[int, int]]:
         if index == 0 or (unit.start, unit.end) != (units[index - 1].start, units[index - 1].end)
     ]
     yield from pairwise([*starts, len(units)])
-
-
-@lru_cache(maxsize=8192)
-def _simplified(character: str) -> str:
-    return _simplifier()(character)
-
-
-@cache
-def _simplifier() -> Callable[[str], str]:
-    # The grammar that wetext includes; its own interface would also read numbers.
-    import kaldifst  # noqa: PLC0415 - a library of its own
-    import wetext  # noqa: PLC0415
-
-    converter: Callable[[str], str] = kaldifst.TextNormalizer(
-        str(Path(wetext.__file__).with_name("fsts") / "traditional_to_simple.fst")
-    )
-    return converter

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 import regex
 
 from studio.text.pinyin import HAN, with_tone_mark
+from studio.text.simplified import simplified
 
 _DIGITS = frozenset("〇零一二三四五六七八九")
 _POWERS = frozenset("十百千万亿")
@@ -40,6 +41,7 @@ _USUAL_READINGS = {
     "挣": "zhèng,zhēng",
     "晃": "huàng,huǎng",
     "扇": "shān,shàn",
+    "尽": "jìn,jǐn",
     "缝": "féng,fèng",
     "呐": "na,nà",
 }
@@ -123,6 +125,13 @@ _WORDS = {
     "还是": "hái shì",
     "金子": "jīn zi",
 }
+# Characters that traditional text has for several simplified ones.
+_TRADITIONAL = (
+    (regex.compile("(?<![名原论論显顯编編土巨译譯专專遗遺卓昭合])著(?![名作称稱述书書录錄者])"), "着"),
+    (regex.compile("乾(?![隆坤])"), "干"),
+    (regex.compile("(?<=明)瞭|瞭(?=解)"), "了"),
+    (regex.compile("徵(?!羽)"), "征"),
+)
 # Entries of the dictionary whose characters mostly belong to different words: 他的姐姐, 看着花.
 _NOT_WORDS = (
     "的姐", "的哥", "面的", "打的", "得要", "地学", "中时", "可着", "吸着", "引着", "支着", "花着", "着床",
@@ -143,18 +152,19 @@ _IN_CONTEXT = {
     "单 shan4": _SURNAME,
     "吐 tu4": r"(?<=[想要])_|_(?=了$)",
     "应 ying4": r"_(?=[了着道]|$)|(?<=人)_",
+    "干 gan1": r"(?<=头发|衣服|[晒吹擦烘晾喝风口嘴])_",
     "待 dai1": r"(?<![以而])_(?=[在着了过会几不一]|$)",
-    "扇 shan4": r"(?<=[一两几三四五六七八九十这那每])_",
+    "扇 shan4": r"(?<=[一二两几三四五六七八九十这那每])_",
     "数 shu3": r"_(?=[了着到出清过]|不[清到完]|一数)|(?<=数[一了])_",
     "曾 zeng1": rf"{_SURNAME}|(?<=[老小])_",
     "着 zhao2": r"_(?=了|什么急)",
     "涨 zhang4": r"_(?=得?通?红)",
     "觉 jiao4": r"(?<=睡.{0,3})_",
     "的 di1": r"(?<=打)_(?=[去来到回])",
-    "种 zhong4": r"(?<![这那一两几三四五六七八九十百千各某每哪此何])_(?=[了着的在下满上过花树菜草]|$)",
+    "种 zhong4": r"(?<![这那一二两几三四五六七八九十百千各某每哪此何])_(?=[了着的在下满上过花树菜草]|$)",
     "系 ji4": r"(?<![关联])_(?=[着好紧了])",
     "朴 piao2": _SURNAME,
-    "行 hang2": r"(?<=[一两几三四五六七八九十第每这那])_(?!人)",
+    "行 hang2": r"(?<=[一二两几三四五六七八九十第每这那])_(?!人)",
     "调 diao4": r"_(?=[来走去离往])|(?<=[我你他她们人被])_(?=[到回])",
     "转 zhuan4": r"_(?=.{0,2}圈|个不停|来转)|(?<![左右向后好不反])_(?=$)|(?<=[珠睛]子?一)_",
     "还 huan2": r"_(?=[我你他她您](?![们妈])|不?清(?!楚)|$)|(?<=没)_",
@@ -270,7 +280,7 @@ _WORDS_BEFORE_MUST = frozenset(
 _AFTER_MUST = frozenset(("先", "去", "等", "找", "问", "让", "靠", "赶紧", "赶快", "知道", "看", "问问", "想", "烧"))
 _AFTER_GIVEN = frozenset("了到过知此")
 _POTENTIAL_VERBS = {
-    "得到": frozenset("看听找办做见拿买吃学受达碰遇猜闻摸"),
+    "得到": frozenset("看听找办做见拿买吃学受达碰遇猜闻摸轮"),
     "得出": frozenset("看听说做拿想写猜认分"),
     "得了": frozenset("受拿做办管走去吃来装治忙躲逃骗干"),
 }
@@ -310,8 +320,8 @@ def _annotated(characters: str) -> str:
     _read_in_context(reading)
     _read_particles(reading)
     return "".join(
-        f"{character}({with_tone_mark(syllable)})" if _is_worth_showing(character, syllable) else character
-        for character, syllable in zip(characters, reading.syllables, strict=True)
+        f"{written}({with_tone_mark(syllable)})" if _is_worth_showing(character, syllable) else written
+        for written, character, syllable in zip(characters, reading.text, reading.syllables, strict=True)
     )
 
 
@@ -323,7 +333,7 @@ def _is_worth_showing(character: str, syllable: str) -> bool:
 
 @dataclass(slots=True)
 class _Reading:
-    """``starts`` are the first characters of the words."""
+    """``text`` is simplified; ``starts`` are the first characters of the words."""
 
     text: str
     words: list[str]
@@ -332,6 +342,7 @@ class _Reading:
 
     @classmethod
     def of(cls, text: str) -> _Reading:
+        text = _in_simplified(text)
         divide, read = _reader()
         words = divide(text)
         starts = list(accumulate(map(len, words), initial=0))[:-1]
@@ -349,6 +360,12 @@ class _Reading:
 
     def after(self, place: int) -> str:
         return self.text[place + 1 : place + 2]
+
+
+def _in_simplified(text: str) -> str:
+    for pattern, replacement in _TRADITIONAL:
+        text = pattern.sub(replacement, text)
+    return simplified(text)
 
 
 def _read_in_context(reading: _Reading) -> None:

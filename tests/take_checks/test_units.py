@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.take_checks.units import UNKNOWN, expected_texts, heard_text, simplified, spoken_units, written_spans
+from studio.take_checks.units import UNKNOWN, expected_texts, heard_text, spoken_units, written_spans
 
 
 def placed(text: str, language: str = "") -> list[tuple[str, str]]:
@@ -79,4 +79,3 @@ def test_all_places_are_within_the_text_and_in_order() -> None:
 
 def test_heard_text_has_the_same_form() -> None:
     assert heard_text("Peut-être, Oui.") == "peut être oui"
-    assert simplified("價格") == "价格"

@@ -40,7 +40,7 @@ from studio.text.chinese_reading import annotated, syllables
         ("种了花", "zhong4 le5 hua1"), ("这种花", "zhe4 zhong3 hua1"), ("数一数", "shu3 yi5 shu3"), ("绕太阳转", "rao4 tai4 yang5 zhuan4"),
         ("待在家里", "dai1 zai4 jia1 li5"), ("应了一声", "ying4 le5 yi4 sheng1"), ("曾老师姓单", "zeng1 lao3 shi1 xing4 shan4"),
         ("选他为组长", "xuan3 ta1 wei2 zu2 zhang3"), ("我可以为你", "wo3 ke2 yi3 wei4 ni3"), ("重点", "zhong4 dian3"), ("更为重要", "geng4 wei2 zhong4 yao4"),
-        ("都会好的", "dou1 hui4 hao3 de5"), ("犯罪分子", "fan4 zui4 fen4 zi3"), ("睡大觉", "shui4 da4 jiao4"), ("涨得通红", "zhang4 de5 tong1 hong2"),
+        ("都会好的", "dou1 hui4 hao3 de5"), ("犯罪分子", "fan4 zui4 fen4 zi3"), ("第二种", "di4 er4 zhong3"), ("轮得到你", "lun2 de5 dao4 ni3"), ("睡大觉", "shui4 da4 jiao4"), ("涨得通红", "zhang4 de5 tong1 hong2"),
         # words that meet
         ("他的姐姐", "ta1 de5 jie3 jie5"), ("把头发剪短", "ba3 tou2 fa5 jian2 duan3"), ("会计算", "hui4 ji4 suan4"), ("热得要命", "re4 de5 yao4 ming4"),
         ("好不了", "hao3 bu4 liao3"), ("出现在", "chu1 xian4 zai4"), ("早点儿", "zao2 dian3 er5"),
@@ -54,6 +54,9 @@ from studio.text.chinese_reading import annotated, syllables
         # doubled
         ("你想想", "ni3 xiang2 xiang5"), ("帮帮我", "bang1 bang5 wo3"), ("漂漂亮亮", "piao4 piao4 liang4 liang4"), ("说说笑笑", "shuo1 shuo1 xiao4 xiao4"),
         ("爸爸妈妈", "ba4 ba5 ma1 ma5"), ("一只只鸟", "yi4 zhi1 zhi1 niao3"), ("一颗一颗", "yi4 ke1 yi4 ke1"),
+        # traditional characters
+        ("銀行行長", "yin2 hang2 hang2 zhang3"), ("頭髮乾了", "tou2 fa5 gan1 le5"), ("還書給他", "huan2 shu1 gei3 ta1"), ("看著他", "kan4 zhe5 ta1"),
+        ("他高興地說", "ta1 gao1 xing4 de5 shuo1"), ("著名的著作", "zhu4 ming2 de5 zhu4 zuo4"), ("兩隻貓", "liang3 zhi1 mao1"),
         # numbers
         ("一号楼", "yi1 hao4 lou2"), ("一年级", "yi1 nian2 ji2"), ("百分之一的", "bai3 fen1 zhi1 yi1 de5"), ("零点一秒", "ling2 dian3 yi1 miao3"),
         ("三点一刻", "san1 dian3 yi2 ke4"), ("统一思想", "tong3 yi1 si1 xiang3"), ("五种", "wu2 zhong3"), ("五百九", "wu2 bai3 jiu3"),
@@ -67,6 +70,7 @@ def test_characters_are_read_as_they_are_spoken(characters: str, spoken: str) ->
 def test_characters_with_several_readings_are_annotated() -> None:
     assert annotated("银行的行长(2024)长大了。") == "银行(háng)的行(háng)长(zhǎng)(2024)长(zhǎng)大了。"
     assert annotated("他高兴地说，我还书，还有好的。") == "他高兴地(de)说，我还(huán)书，还有好的。"
+    assert annotated("銀行") == "銀行(háng)"
     assert annotated("Plain words. 你好！") == "Plain words. 你好！"
 
 
