@@ -12,255 +12,28 @@ from itertools import accumulate, pairwise
 
 import regex
 
+from studio.text.chinese_words import IN_CONTEXT, NOT_WORDS, TRADITIONAL, USUAL_READINGS, WORDS
 from studio.text.pinyin import HAN, with_tone_mark
 from studio.text.simplified import simplified
 
 _DIGITS = frozenset("〇零一二三四五六七八九")
 _POWERS = frozenset("十百千万亿")
 _COUNTING = _DIGITS | _POWERS | frozenset("两几这那哪每半多整")
-# The first reading is the usual one, outside of words.
-_USUAL_READINGS = {
-    "长": "cháng,zhǎng",
-    "种": "zhǒng,zhòng",
-    "只": "zhǐ,zhī",
-    "还": "hái,huán",
-    "看": "kàn,kān",
-    "重": "zhòng,chóng",
-    "中": "zhōng,zhòng",
-    "得": "dé,de,děi",
-    "教": "jiāo,jiào",
-    "弹": "tán,dàn",
-    "调": "tiáo,diào",
-    "铺": "pū,pù",
-    "盛": "chéng,shèng",
-    "切": "qiē,qiè",
-    "嚼": "jiáo,jué",
-    "剥": "bāo,bō",
-    "削": "xiāo,xuē",
-    "划": "huá,huà",
-    "挣": "zhèng,zhēng",
-    "晃": "huàng,huǎng",
-    "扇": "shān,shàn",
-    "尽": "jìn,jǐn",
-    "缝": "féng,fèng",
-    "呐": "na,nà",
-}
-# Words that have other readings in the dictionary, or several, of which this one is the usual one.
-_WORDS = {
-    "不了": "bù liǎo",
-    "不是": "bù shì",
-    "一曲": "yī qǔ",
-    "一行": "yī háng",
-    "三行": "sān háng",
-    "上去": "shàng qu",
-    "上来": "shàng lai",
-    "下去": "xià qu",
-    "下来": "xià lai",
-    "东西": "dōng xi",
-    "中的": "zhōng de",
-    "人家": "rén jia",
-    "便宜": "pián yi",
-    "出息": "chū xi",
-    "出来": "chū lai",
-    "出去": "chū qu",
-    "到了": "dào le",
-    "单子": "dān zi",
-    "告诉": "gào su",
-    "地方": "dì fang",
-    "多少": "duō shao",
-    "大夫": "dài fu",
-    "大爷": "dà ye",
-    "在那儿": "zài nà er",
-    "女人": "nǚ ren",
-    "一场": "yī chǎng",
-    "上调": "shàng tiáo",
-    "下调": "xià tiáo",
-    "分量": "fèn liàng",
-    "所长": "suǒ zhǎng",
-    "更为": "gèng wéi",
-    "标识": "biāo shí",
-    "看好": "kàn hǎo",
-    "空地": "kòng dì",
-    "美的": "měi de",
-    "重点": "zhòng diǎn",
-    "被子弹": "bèi zǐ dàn",
-    "都会": "dōu huì",
-    "家里": "jiā li",
-    "手里": "shǒu li",
-    "嘴里": "zuǐ li",
-    "水里": "shuǐ li",
-    "好处": "hǎo chu",
-    "妻子": "qī zi",
-    "孙子": "sūn zi",
-    "小子": "xiǎo zi",
-    "小姐": "xiǎo jiě",
-    "工夫": "gōng fu",
-    "得罪": "dé zui",
-    "故事": "gù shi",
-    "本事": "běn shi",
-    "狮子": "shī zi",
-    "冲着": "chòng zhe",
-    "点着头": "diǎn zhe tóu",
-    "睡着呢": "shuì zhe ne",
-    "穿着": "chuān zhe",
-    "老地方": "lǎo dì fang",
-    "落了": "luò le",
-    "蒙着": "méng zhe",
-    "进去": "jìn qu",
-    "进来": "jìn lai",
-    "重重地": "zhòng zhòng de",
-    "重重的": "zhòng zhòng de",
-    "琢磨": "zuó mo",
-    "生意": "shēng yi",
-    "管子": "guǎn zi",
-    "精神": "jīng shen",
-    "结实": "jiē shi",
-    "结果": "jié guǒ",
-    "老公": "lǎo gong",
-    "裁缝": "cái feng",
-    "说法": "shuō fa",
-    "起来": "qǐ lai",
-    "过去": "guò qu",
-    "过来": "guò lai",
-    "还是": "hái shì",
-    "金子": "jīn zi",
-}
-# Characters that traditional text has for several simplified ones.
-_TRADITIONAL = (
-    (regex.compile("(?<![名原论論显顯编編土巨译譯专專遗遺卓昭合])著(?![名作称稱述书書录錄者])"), "着"),
-    (regex.compile("乾(?![隆坤])"), "干"),
-    (regex.compile("(?<=明)瞭|瞭(?=解)"), "了"),
-    (regex.compile("徵(?!羽)"), "征"),
-)
-# Entries of the dictionary whose characters mostly belong to different words: 他的姐姐, 看着花.
-_NOT_WORDS = (
-    "的姐", "的哥", "面的", "打的", "得要", "地学", "中时", "可着", "吸着", "引着", "支着", "花着", "着床",
-    "着花", "着风", "在地", "性地", "照得", "算得", "赚得", "过得", "到得", "挣得", "要得", "见得", "分得",
-)  # fmt: skip
-_SURNAME = r"(?<=姓)_|_(?=先生|老师|小姐|女士)"
-# Words, mostly of one character, with the reading of their first character where the pattern matches. The underscore
-# stands for the word.
-_IN_CONTEXT = {
-    "中 zhong4": r"(?<!行)_(?=了.)",
-    "为 wei2": r"(?<=[选拜称视尊封评][我你他她它其]们?)_(?=.)|(?<=.)_(?=零|百分之|[零一二两三四五六七八九十百千万亿]{2,}(?![多名位家余人个]))",
-    "了 liao3": r"(?<=好不)_",
-    "仇 qiu2": _SURNAME,
-    "任 ren2": _SURNAME,
-    "倒 dao3": r"(?<=[吹推打撞绊摔跌晕病累砸放踢击扑墙树])_|_(?=下|塌)|(?<![把将水茶酒汤油].{0,6})_(?=了?在)",
-    "儿 er5": r"(?<=[^我吾])_",
-    "分子 fen4": r"(?<=[罪怖极识裂坏险独派一])_",
-    "单 shan4": _SURNAME,
-    "吐 tu4": r"(?<=[想要])_|_(?=了$)",
-    "应 ying4": r"_(?=[了着道]|$)|(?<=人)_",
-    "干 gan1": r"(?<=头发|衣服|[晒吹擦烘晾喝风口嘴])_",
-    "待 dai1": r"(?<![以而])_(?=[在着了过会几不一]|$)",
-    "扇 shan4": r"(?<=[一二两几三四五六七八九十这那每])_",
-    "数 shu3": r"_(?=[了着到出清过]|不[清到完]|一数)|(?<=数[一了])_",
-    "曾 zeng1": rf"{_SURNAME}|(?<=[老小])_",
-    "着 zhao2": r"_(?=了|什么急)",
-    "涨 zhang4": r"_(?=得?通?红)",
-    "觉 jiao4": r"(?<=睡.{0,3})_",
-    "的 di1": r"(?<=打)_(?=[去来到回])",
-    "种 zhong4": r"(?<![这那一二两几三四五六七八九十百千各某每哪此何])_(?=[了着的在下满上过花树菜草]|$)",
-    "系 ji4": r"(?<![关联])_(?=[着好紧了])",
-    "朴 piao2": _SURNAME,
-    "行 hang2": r"(?<=[一二两几三四五六七八九十第每这那])_(?!人)",
-    "调 diao4": r"_(?=[来走去离往])|(?<=[我你他她们人被])_(?=[到回])",
-    "转 zhuan4": r"_(?=.{0,2}圈|个不停|来转)|(?<![左右向后好不反])_(?=$)|(?<=[珠睛]子?一)_",
-    "还 huan2": r"_(?=[我你他她您](?![们妈])|不?清(?!楚)|$)|(?<=没)_",
-    "重 chong2": r"(?<![很太么最更好])_(?=[写做来说学装开录买改练玩])",
-    "量 liang2": r"(?<![力的])_(?=一量|一下|[了着得过体身])|(?<=量一)_",
-    "长 zhang3": r"(?<![间子久发很太么更最不])_(?=[着出满在这那高胖个身肉牙毛痘]|了.)",
-}
 # Characters whose reading depends on the word, and those that are so frequent that only other readings are shown.
 _SEVERAL_READINGS = frozenset(
     "行长重乐朝弹调差降校落曲宿系载扎传模称创藏率应觉号划圈冠卷参鲜血壳薄剥削吓咽扇铺强劲累蒙"
 )
 _USUAL_OF_FREQUENT = dict(
-    each.split("=")
-    for each in [
-        "好=hao3",
-        "还=hai2",
-        "都=dou1",
-        "没=mei2",
-        "了=le5",
-        "大=da4",
-        "说=shuo1",
-        "看=kan4",
-        "中=zhong1",
-        "只=zhi3",
-        "给=gei3",
-        "的=de5",
-        "和=he2",
-        "地=di4",
-        "得=de5",
-        "着=zhe5",
-        "要=yao4",
-        "会=hui4",
-        "可=ke3",
-        "发=fa1",
-        "间=jian1",
-        "种=zhong3",
-        "难=nan2",
-        "少=shao3",
-        "教=jiao4",
-        "当=dang1",
-        "倒=dao4",
-        "干=gan4",
-        "空=kong1",
-        "分=fen1",
-        "正=zheng4",
-        "处=chu4",
-        "背=bei4",
-        "便=bian4",
-        "尽=jin4",
-        "几=ji3",
-        "将=jiang1",
-        "结=jie2",
-        "切=qie4",
-        "似=si4",
-        "兴=xing4",
-        "为=wei4",
-        "数=shu4",
-        "散=san4",
-        "转=zhuan3",
-        "相=xiang1",
-        "量=liang4",
-        "角=jiao3",
-        "露=lu4",
-        "奇=qi2",
-        "石=shi2",
-        "喝=he1",
-        "假=jia3",
-        "供=gong1",
-        "论=lun4",
-        "挑=tiao1",
-        "更=geng4",
-        "与=yu3",
-        "盛=sheng4",
-        "省=sheng3",
-        "提=ti2",
-        "冲=chong1",
-        "担=dan1",
-        "恶=e4",
-        "解=jie3",
-        "禁=jin4",
-        "据=ju4",
-        "任=ren4",
-        "丧=sang4",
-        "色=se4",
-        "识=shi2",
-        "食=shi2",
-        "挣=zheng4",
-        "症=zheng4",
-        "择=ze2",
-        "折=zhe2",
-        "钻=zuan1",
-        "作=zuo4",
-        "坊=fang1",
-        "待=dai4",
-        "吐=tu3",
-    ]
+    regex.findall(
+        r"(\S)=(\S+)",
+        "好=hao3 还=hai2 都=dou1 没=mei2 了=le5 大=da4 说=shuo1 看=kan4 中=zhong1 只=zhi3 给=gei3 的=de5 和=he2 地=di4 "
+        "得=de5 着=zhe5 要=yao4 会=hui4 可=ke3 发=fa1 间=jian1 种=zhong3 难=nan2 少=shao3 教=jiao4 当=dang1 倒=dao4 "
+        "干=gan4 空=kong1 分=fen1 正=zheng4 处=chu4 背=bei4 便=bian4 尽=jin4 几=ji3 将=jiang1 结=jie2 切=qie4 似=si4 "
+        "兴=xing4 为=wei4 数=shu4 散=san4 转=zhuan3 相=xiang1 量=liang4 角=jiao3 露=lu4 奇=qi2 石=shi2 喝=he1 假=jia3 "
+        "供=gong1 论=lun4 挑=tiao1 更=geng4 与=yu3 盛=sheng4 省=sheng3 提=ti2 冲=chong1 担=dan1 恶=e4 解=jie3 禁=jin4 "
+        "据=ju4 任=ren4 丧=sang4 色=se4 识=shi2 食=shi2 挣=zheng4 症=zheng4 择=ze2 折=zhe2 钻=zuan1 作=zuo4 坊=fang1 "
+        "待=dai4 吐=tu3",
+    )
 )
 _DOUBLED_VERBS = frozenset(
     "看说想听走试等谈问写聊玩坐尝找学读练动帮爬游散唱逛猜摸摇摆挥拍抱揉擦洗晒歇转算比查挑劝瞧闻敲跑逗哄求管讲笑用聚陪"
@@ -363,13 +136,13 @@ class _Reading:
 
 
 def _in_simplified(text: str) -> str:
-    for pattern, replacement in _TRADITIONAL:
+    for pattern, replacement in TRADITIONAL:
         text = pattern.sub(replacement, text)
     return simplified(text)
 
 
 def _read_in_context(reading: _Reading) -> None:
-    """Read the words of ``_IN_CONTEXT``."""
+    """Read the words of ``IN_CONTEXT``."""
     patterns = _patterns_in_context()
     for word, place in zip(reading.words, reading.starts, strict=True):
         for pattern, syllable in patterns.get(word, ()):
@@ -379,9 +152,9 @@ def _read_in_context(reading: _Reading) -> None:
 
 @cache
 def _patterns_in_context() -> dict[str, list[tuple[regex.Pattern[str], str]]]:
-    """Return the compiled patterns of each word of ``_IN_CONTEXT``, with their readings."""
+    """Return the compiled patterns of each word of ``IN_CONTEXT``, with their readings."""
     found: dict[str, list[tuple[regex.Pattern[str], str]]] = {}
-    for name, pattern in _IN_CONTEXT.items():
+    for name, pattern in IN_CONTEXT.items():
         word, syllable = name.split()
         found.setdefault(word, []).append((regex.compile(pattern.replace("_", word)), syllable))
     return found
@@ -555,10 +328,10 @@ def _reader() -> tuple[Callable[[str], list[str]], Callable[[str], tuple[str, ..
     from pypinyin_dict.phrase_pinyin_data import cc_cedict  # noqa: PLC0415
 
     cc_cedict.load()
-    load_phrases_dict({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in _WORDS.items()})
-    for word in _NOT_WORDS:
+    load_phrases_dict({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in WORDS.items()})
+    for word in NOT_WORDS:
         PHRASES_DICT.pop(word, None)
-    load_single_dict({ord(character): readings for character, readings in _USUAL_READINGS.items()})
+    load_single_dict({ord(character): readings for character, readings in USUAL_READINGS.items()})
 
     def read_all(text: str) -> list[str]:
         return list(lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, v_to_u=True))
