@@ -74,10 +74,15 @@ _MAX_PHRASE = 3  # syllables that are spoken so closely that third tones change
 
 def syllables(characters: str) -> list[str]:
     """Return the syllable of each of ``characters`` as it is spoken, such as "hao3". Tone 5 is the neutral one."""
-    reading = _Reading.of(characters)
-    for rule in _RULES:
-        rule(reading)
-    return reading.syllables
+    return _spoken(characters).syllables
+
+
+def syllables_of_words(characters: str) -> list[list[str]]:
+    """Return :func:`syllables` by the words of ``characters``."""
+    reading = _spoken(characters)
+    return [
+        reading.syllables[start : start + len(word)] for word, start in zip(reading.words, reading.starts, strict=True)
+    ]
 
 
 def annotated(text: str) -> str:
@@ -86,6 +91,13 @@ def annotated(text: str) -> str:
     Readings that are usual and frequent are left out, such as that of 的.
     """
     return HAN.sub(lambda found: _annotated(found[0]), text)
+
+
+def _spoken(characters: str) -> _Reading:
+    reading = _Reading.of(characters)
+    for rule in _RULES:
+        rule(reading)
+    return reading
 
 
 def _annotated(characters: str) -> str:

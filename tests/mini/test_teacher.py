@@ -19,6 +19,7 @@ from training.teacher.assembly import WHEELS, unpack_network
 from training.teacher.decoder import Decoder
 from training.teacher.english import EnglishSounds, UnknownWord, symbols_of
 from training.teacher.graph import ENERGY, F0, FEATURES, HARMONICS, use_floats
+from training.teacher.mandarin import MandarinSounds, MandarinText
 from training.teacher.network import Prosody, Teacher, intoned, without_long_ends
 
 # As the export writes a convolution with a bias, and a product of matrices.
@@ -170,19 +171,23 @@ def test_names_of_the_dictionary_have_its_stress_and_reduced_vowels() -> None:
     assert symbols_of(["CH", "AA1", "R", "L", "Z"]) == "ʧˈɑɹlz"
 
 
-def test_the_digit_one_keeps_its_tone_among_digits() -> None:
-    text = "一九一一年一月十一天"
-    words = [["yi4", "jiu3", "yi4", "yi4", "nian2"], ["yi2", "yue4"], ["shi2", "yi4", "tian1"]]
-    assert mandarin._with_plain_digits(text, words) == [
-        ["yi1", "jiu3", "yi1", "yi1", "nian2"],
-        ["yi2", "yue4"],
-        ["shi2", "yi1", "tian1"],
-    ]
-
-
-def test_a_syllable_takes_the_tone_of_the_sandhi() -> None:
-    assert mandarin._with_tone_of("ni3", "ni2") == "ni2"
-    assert mandarin._with_tone_of("me5", "me") == "me5"
+def test_mandarin_is_in_the_symbols_of_the_teacher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "misaki").mkdir()
+    (tmp_path / "misaki" / "__init__.py").touch()
+    (tmp_path / "misaki" / "transcription.py").write_text(
+        "IPA = {'hao3': ['xau̯˧˩˧'], 'shi4': ['ʂ', 'ɻ̩˥˩'], 'yi4': ['i˥˩'], 'tian1': ['tʰ', 'jɛ˥n'], 'de5': ['tɤ']}\n"
+        "def pinyin_to_ipa(syllable): return [IPA[syllable]]\n",
+        "utf-8",
+    )
+    for name in ("misaki", "misaki.transcription"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    mandarin._import_misaki.cache_clear()
+    sounds = MandarinSounds(tmp_path, str.upper)
+    assert sounds.phonemes("好的，ok！是一天。") == MandarinText(
+        "xau↓ tɤ, OK! ʂɨ↘ i↘ tʰjɛ→n.", ("hao3", "de5", "shi4", "yi4", "tian1")
+    )
+    with pytest.raises(ValueError, match="hm"):
+        sounds.ipa("hm")
 
 
 @pytest.mark.parametrize(("dtype", "limit"), [(torch.float32, 1e-4), (torch.bfloat16, 0.1)])
