@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewIt
 
 from studio.app.voices.voice_text import good_for_text, own_language_first, why_unusable
 from studio.app.widgets.painting_guard import paints_safely
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.audio.waveform import Waveform
 from studio.project.lines import Line
 from studio.voices.voice import Voice, name_key
@@ -30,15 +31,14 @@ def voice_item(voice: Voice, generation: str | None) -> QStandardItem:
     return item
 
 
-def fill_voice_box(box: QComboBox, voices: Iterable[Voice], generation: str | None) -> None:
+def fill_voice_box(box: WideListBox, voices: Iterable[Voice], generation: str | None) -> None:
     """Replace the entries of ``box`` with ``voices``, those in the language of the interface first."""
     box.clear()
     entries = box.model()
     assert isinstance(entries, QStandardItemModel)
     for voice in own_language_first(voices):
         entries.appendRow(voice_item(voice, generation))
-    if not isinstance(box.itemDelegate(), _DescribedVoices):
-        box.setItemDelegate(_DescribedVoices(box))
+    box.delegate_type = _DescribedVoices
 
 
 @paints_safely

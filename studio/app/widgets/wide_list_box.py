@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QStyle
+from PySide6.QtWidgets import QComboBox, QStyle, QStyledItemDelegate
 
 from studio.app.widgets.screen_fit import available_size
 
@@ -11,7 +11,11 @@ from studio.app.widgets.screen_fit import available_size
 class WideListBox(QComboBox):
     """Shows its entries in full, within the width of the screen."""
 
+    delegate_type: type[QStyledItemDelegate] | None = None  # paints the list; created when it opens
+
     def showPopup(self) -> None:  # noqa: N802
+        if self.delegate_type is not None and not isinstance(self.itemDelegate(), self.delegate_type):
+            self.setItemDelegate(self.delegate_type(self))
         view = self.view()
         view.setTextElideMode(Qt.TextElideMode.ElideRight)
         scroll_bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from error_sentences import sentences_in
 from PySide6.QtCore import QLocale
-from PySide6.QtWidgets import QApplication, QComboBox, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 
 from studio import paths
 from studio.app.theme.colors import LIGHT
 from studio.app.translation import use_language
 from studio.app.voices.voice_items import fill_voice_box
 from studio.app.voices.voice_text import ASPECT_NAMES, DESCRIPTIONS, GRADE_ICONS, GRADE_NAMES, finding_text, grade_color
+from studio.app.widgets.wide_list_box import WideListBox
 from studio.audio.waveform import Waveform
 from studio.voices.clip_report import VERDICTS, Aspect, ClipIssue, assess_clip
 from studio.voices.voice import Grade, Voice
@@ -66,11 +67,13 @@ def test_a_list_of_voices_begins_with_those_of_the_interface_and_describes_them(
     """A Chinese user found bare names, and had to try them all."""
     english = Voice("Ada", Path("ada.wav"), "One.", 3.0, language="en", description=DESCRIPTIONS[0])
     chinese = Voice("Lan", Path("lan.wav"), "一。", 3.0, language="zh", notes="旁白")
-    box = QComboBox()
+    box = WideListBox()
     use_language(qapp, QLocale("zh_CN"))
     try:
         fill_voice_box(box, [english, chinese], None)
         assert [box.itemText(row) for row in range(2)] == ["Lan", "Ada"]
+        box.showPopup()
+        box.hidePopup()
         shown = []
         for row in range(2):
             option = QStyleOptionViewItem()
