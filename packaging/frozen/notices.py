@@ -41,6 +41,12 @@ _SAME_AS = {
 }
 _STANDARD_LIBRARY = "base_library.zip"  # created by PyInstaller from modules of Python
 _OF_QT = "Qt contains third-party code: https://doc.qt.io/qt-6/licenses-used-in-qt.html"
+# By the beginnings of package names.
+_REMARKS = {
+    "pyside6": _OF_QT,
+    "shiboken6": _OF_QT,
+    "pypinyin-dict": "Its words are from CC-CEDICT, https://www.mdbg.net/chinese/dictionary?page=cc-cedict (CC BY-SA 4.0).",
+}
 _RULE = "=" * 100
 
 
@@ -86,8 +92,8 @@ def describe_component(distribution: Distribution) -> Component:
                 component.texts.append((file.name, path.read_text("utf-8", errors="replace")))
     if not component.texts:
         component.texts = [(name, licence_text(name)) for name in _TEXT_OF.get(licence, ())]
-    if component.name.lower().startswith(("pyside6", "shiboken6")):
-        component.remark = _OF_QT
+    name = component.name.lower().replace("_", "-")
+    component.remark = next((words for start, words in _REMARKS.items() if name.startswith(start)), "")
     return component
 
 

@@ -12788,7 +12788,7 @@ Drop a recording here to create a voice.</source>
         <translation>安装 {model} 后，可以自动核对文字与录音。</translation>
     </message>
     <message>
-        <source>{model} is being downloaded. Then it compares the words with the recording.</source>
+        <source>{model} is being downloaded. The words will then be compared with the recording.</source>
         <translation>正在下载 {model}，完成后会自动核对文字与录音。</translation>
     </message>
     <message>

@@ -1,4 +1,4 @@
-"""Chinese words whose reading the dictionary lacks or has wrong, and those that are read by their neighbours."""
+"""Chinese words whose reading the dictionary lacks or gets wrong, or depends on the words beside them."""
 
 from __future__ import annotations
 

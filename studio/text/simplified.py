@@ -6,14 +6,12 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 
-import regex
-
-_HAN = regex.compile(r"\p{Han}")
+from studio.text.pinyin import HAN
 
 
 def simplified(text: str) -> str:
     """Return ``text`` with traditional Chinese characters replaced by simplified ones, each by one."""
-    return _HAN.sub(lambda found: _simplified(found[0]), text)
+    return HAN.sub(lambda found: "".join(map(_simplified, found[0])), text)
 
 
 @lru_cache(maxsize=8192)

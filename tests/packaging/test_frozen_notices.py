@@ -46,6 +46,11 @@ def entry(tmp_path: Path, name: str) -> dict[str, str]:
     return {"name": name, "source": str(tmp_path / name), "kind": "PYMODULE"}
 
 
+def test_the_words_of_the_chinese_dictionary_are_attributed(package: Package) -> None:
+    assert "CC-CEDICT" in describe_component(package("pypinyin_dict")).remark
+    assert describe_component(package("pypinyin")).remark == ""
+
+
 def test_the_text_a_package_brings_is_taken(package: Package) -> None:
     found = describe_component(package("nice", licence="Be nice."))
     assert (found.name, found.version, found.licence) == ("nice", "1.0", "MIT")

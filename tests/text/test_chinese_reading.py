@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.text.chinese_reading import annotated, syllables
+from studio.text.chinese_reading import annotated, syllables, syllables_of_words
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,10 @@ def test_characters_with_several_readings_are_annotated() -> None:
     assert annotated("他高兴地说，我还书，还有好的。") == "他高兴地(de)说，我还(huán)书，还有好的。"
     assert annotated("銀行") == "銀行(háng)"
     assert annotated("Plain words. 你好！") == "Plain words. 你好！"
+
+
+def test_syllables_are_grouped_by_words() -> None:
+    assert syllables_of_words("我喜欢北京") == [["wo2"], ["xi3", "huan5"], ["bei3", "jing1"]]
 
 
 def test_rare_characters_have_one_syllable_each() -> None:

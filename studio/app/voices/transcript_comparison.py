@@ -78,7 +78,7 @@ class TranscriptComparison(QWidget):
             self.compare_again()
 
     def offer_recognizers(self, models: ModelTasks | None) -> None:
-        """Offer to download a recogniser with ``models`` if there is none for the language."""
+        """Let the user download a recogniser for the language through ``models`` if none is installed."""
         self._models = models
         if models is not None:
             models.installed.connect(self._on_installed)
@@ -202,7 +202,9 @@ class TranscriptComparison(QWidget):
         return self.tr("There is no recogniser for this language, so the transcript is not compared.")
 
     def _installing_text(self, name: str) -> str:
-        return self.tr("{model} is being downloaded. Then it compares the words with the recording.").format(model=name)
+        return self.tr("{model} is being downloaded. The words will then be compared with the recording.").format(
+            model=name
+        )
 
     def _on_install(self) -> None:
         assert self._models is not None, "the button is hidden without models"
