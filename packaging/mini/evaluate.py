@@ -26,8 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from studio.errors import StudioError
 from training.corpus.build import TeacherSounds
+from training.corpus.bundled_voices import PROMPT_VOICES
 from training.corpus.plan import Job
-from training.corpus.prompt_voices import PROMPT_VOICES, make_prompt_voices
+from training.corpus.prompt_voices import make_prompt_voices
 from training.corpus.rendering import rendered
 from training.corpus.texts import prompt_sentences
 from training.corpus.utterance import SAMPLE_RATE, CorpusFailed, FloatArray

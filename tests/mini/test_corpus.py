@@ -10,7 +10,8 @@ import pytest
 import train
 from teacher_fakes import FakeSounds, FakeTeacher, measured_without_praat, write
 
-from training.corpus.build import BuildOptions, build
+from training.corpus.build import BuildOptions, build, corpus_voices
+from training.corpus.bundled_voices import PROMPT_VOICES
 from training.corpus.packing import pack, unpack
 from training.corpus.phones import SILENCE, VOICED
 from training.corpus.plan import Job, planned_shards
@@ -22,7 +23,7 @@ from training.corpus.utterance import CorpusFailed
 from training.corpus.voices import Split, voice_recipes
 from training.teacher.network import SAMPLES_PER_FRAME
 
-VOICES = {voice.name: voice for voice in voice_recipes()}
+VOICES = {voice.name: voice for voice in corpus_voices()}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,15 @@ def sources() -> dict[str, list[Source]]:
 
 
 def planned(num_shards: int, *, seed: int = 0) -> list[list[Job]]:
-    return list(islice(planned_shards(voice_recipes(), sources(), seed=seed), num_shards))
+    return list(islice(planned_shards(corpus_voices(), sources(), seed=seed), num_shards))
+
+
+def test_bundled_voices_read_both_languages_and_a_fifth_of_what_is_trained() -> None:
+    bundled = {voice.name for voice in PROMPT_VOICES}
+    jobs = [job for shard in planned(60) for job in shard if VOICES[job.voice].split is Split.TRAIN]
+    read = [job for job in jobs if job.voice in bundled]
+    assert 0.15 < len(read) / len(jobs) < 0.3
+    assert {(job.voice, job.language) for job in read} == {(name, each) for name in bundled for each in ("en", "zh")}
 
 
 def test_voices_are_mixtures_of_several_and_the_same_every_time() -> None:

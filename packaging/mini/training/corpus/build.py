@@ -21,12 +21,13 @@ from pathlib import Path
 
 import numpy as np
 
+from training.corpus.bundled_voices import PROMPT_VOICES
 from training.corpus.plan import SHARD_SECONDS, Job, planned_shards
 from training.corpus.rendering import Sounds, Synthesizer, read, rendered
 from training.corpus.store import PLAN_FILE, write_readings, write_shard
 from training.corpus.texts import Source, english_sources, mandarin_sources
 from training.corpus.utterance import CorpusFailed
-from training.corpus.voices import voice_recipes
+from training.corpus.voices import VoiceRecipe, voice_recipes
 from training.teacher.english import EnglishSounds
 from training.teacher.mandarin import MandarinSounds, MandarinText
 from training.teacher.network import Teacher
@@ -43,6 +44,11 @@ class BuildOptions:
     seed: int = 0
     processes: int = 1
     readings: bool = False
+
+
+def corpus_voices() -> tuple[VoiceRecipe, ...]:
+    """Return all voices that read the corpus. The result is always the same."""
+    return (*voice_recipes(), *(voice.recipe for voice in PROMPT_VOICES))
 
 
 class TeacherSounds:
@@ -66,7 +72,7 @@ def build(options: BuildOptions) -> None:
     _check_plan(options, sources)
     num_shards = max(1, round(3600.0 * options.hours / SHARD_SECONDS))
     seed = options.seed + (_SEED_OF_READINGS if options.readings else 0)
-    shards = dict(enumerate(islice(planned_shards(voice_recipes(), sources, seed=seed), num_shards)))
+    shards = dict(enumerate(islice(planned_shards(corpus_voices(), sources, seed=seed), num_shards)))
     missing = {number: jobs for number, jobs in shards.items() if not _is_complete(options.corpus, number)}
     print(f"{num_shards} shards, {len(missing)} to make", file=sys.stderr, flush=True)
     if options.processes == 1:
@@ -88,7 +94,7 @@ def make_shard(
     corpus: Path, number: int, jobs: Sequence[Job], synthesizer: Synthesizer, sounds: Sounds, *, seed: int
 ) -> float:
     """Write the shard ``number`` and return its seconds."""
-    voices = {voice.name: voice for voice in voice_recipes()}
+    voices = {voice.name: voice for voice in corpus_voices()}
     random = np.random.default_rng([seed, number])
     recordings = [
         recording
@@ -101,7 +107,7 @@ def make_shard(
 
 def make_readings(folder: Path, number: int, jobs: Sequence[Job], synthesizer: Synthesizer, sounds: Sounds) -> float:
     """Write the shard ``number`` of readings and return its seconds."""
-    voices = {voice.name: voice for voice in voice_recipes()}
+    voices = {voice.name: voice for voice in corpus_voices()}
     readings = [reading for job in jobs if (reading := read(job, voices[job.voice], synthesizer, sounds)) is not None]
     write_readings(folder, shard_name(number), readings, voices)
     return sum(len(reading.f0_hz) for reading in readings) / 50.0
@@ -135,7 +141,7 @@ def _is_complete(corpus: Path, number: int) -> bool:
 def _check_plan(options: BuildOptions, sources: dict[str, tuple[Source, ...]]) -> None:
     digest = hashlib.sha256()
     digest.update(json.dumps([asdict(source) for each in sources.values() for source in each]).encode())
-    digest.update(json.dumps([asdict(voice) for voice in voice_recipes()], default=str).encode())
+    digest.update(json.dumps([asdict(voice) for voice in corpus_voices()], default=str).encode())
     plan = {"seed": options.seed, "texts_and_voices": digest.hexdigest()}
     path = options.corpus / PLAN_FILE
     if not path.exists():

@@ -63,7 +63,10 @@ def _planned(
 ) -> Iterator[Job]:
     waiting = {(language, source.kind): _Texts(source, random) for language, each in sources.items() for source in each}
     turns = {
-        split: _shuffled_for_ever([each.name for each in voices if each.split is split], random) for split in Split
+        split: _shuffled_for_ever(
+            [each.name for each in voices if each.split is split for _ in range(each.weight)], random
+        )
+        for split in Split
     }
     planned = dict.fromkeys(_SHARE_OF_LANGUAGE, 0.0)
     while True:

@@ -24,11 +24,11 @@ from studio.pipeline.enrolment import build_prompt
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.text.segmentation import Sentence, prepare_text
+from training.corpus.build import corpus_voices
 from training.corpus.lines import Recording
 from training.corpus.store import Corpus, IndexArray, write_shard
 from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.corpus.utterance import SAMPLE_RATE, TOKENS_PER_SECOND, CorpusFailed, LabelArray
-from training.corpus.voices import voice_recipes
 from training.trainers.options import BUILD_FOLDER, TAKES_FOLDER
 
 _SHARD_SECONDS = 300.0
@@ -113,7 +113,7 @@ class _Maker:
 def make_takes(corpus: Corpus, folder: Path, model: Path, *, hours: float, seed: int) -> None:
     """Make the missing shards of a corpus of takes."""
     maker: _Maker | None = None
-    voices = {voice.name: voice for voice in voice_recipes()}
+    voices = {voice.name: voice for voice in corpus_voices()}
     for number in range(max(1, round(3600.0 * hours / _SHARD_SECONDS))):
         name = f"shard-{number:05d}"
         if (folder / f"{name}.json").exists():

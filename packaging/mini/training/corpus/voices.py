@@ -34,7 +34,7 @@ _FOREIGN = {
 }
 # No training voice contains these, so that the strangers are timbres of which nothing was heard.
 _STRANGERS = {"f": ("af_kore", "bf_lily", "zf_xiaoyi"), "m": ("am_puck", "bm_lewis", "zm_yunyang")}
-_NUM_TRAINING, _NUM_VALIDATION, _NUM_STRANGERS = 168, 24, 6
+_NUM_TRAINING, _NUM_VALIDATION, _NUM_STRANGERS = 384, 24, 6
 _GB_SHARE = 0.3
 _SEED = 20
 
@@ -52,7 +52,8 @@ Mixture = dict[str, float]
 class VoiceRecipe:
     """``timbre``, ``english`` and ``mandarin`` map voices of the teacher to weights whose sum is 1.
 
-    ``pitch`` and ``rate`` are factors of the voice itself. ``accent`` of English is "us" or "gb".
+    ``pitch`` and ``rate`` are factors of the voice itself. ``accent`` of English is "us" or "gb". The voice reads
+    ``weight`` times as many lines as one of weight 1.
     """
 
     name: str
@@ -64,6 +65,7 @@ class VoiceRecipe:
     mandarin: Mixture
     pitch: float
     rate: float
+    weight: int = 1
 
 
 def voice_recipes() -> tuple[VoiceRecipe, ...]:

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from studio.model.config import FlowConfig, Precision
-from studio.model.cpu_products import multiplies_in
+from studio.model.config import FlowConfig
 from training.corpus.store import Corpus
 from training.corpus.tokens import TABLE_FILE, TokenTable
+from training.trainers.bfloat16 import trains_in_bfloat16
 from training.trainers.checkpoints import Fact, load_facts, load_weights
 from training.trainers.crops import open_corpus, training_indices
 from training.trainers.flow_batches import FRAMES_PER_TOKEN, FlowPieces
@@ -52,7 +52,7 @@ class FlowSettings:
     streaming_share: float = 0.75
     untold_share: float = 0.15
     embedding_noise: float = 0.015
-    bfloat16: bool = True  # on processors that multiply it directly, and GPUs
+    bfloat16: bool = True  # where it is faster
     embeddings_per_speaker: int = 24
     validation_targets: int = 16
     minutes_between_validations: float = 10.0
@@ -93,7 +93,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         validate=lambda: validation.measure(network),
         minutes_between_validations=settings.minutes_between_validations,
     )
-    is_bfloat16 = settings.bfloat16 and (device.type == "cuda" or multiplies_in(Precision.BFLOAT16))
+    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(device)
     frames_per_batch = settings.frames_per_batch * (settings.cuda_batch_factor if device.type == "cuda" else 1)
     for _ in trainer.steps():
         num_tokens = int(trainer.random.choice(settings.piece_tokens, p=settings.piece_shares))

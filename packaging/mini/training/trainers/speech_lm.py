@@ -21,6 +21,7 @@ from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.shipping.instructions import Instruction, read_instructions
 from training.shipping.respellings import VOCABULARY_FOLDER
 from training.shipping.text_vocabulary import has_text_vocabulary, open_text_vocabulary, write_text_vocabulary
+from training.trainers.bfloat16 import trains_in_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import open_corpus
 from training.trainers.loop import Trainer, begin
@@ -118,9 +119,10 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
     batches = _batches(make_sequences, trainer, settings, table)
     guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1))
+    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(trainer.device)
     for _ in trainer.steps():
         batch = next(batches).to(trainer.device)
-        with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
+        with torch.autocast(trainer.device.type, torch.bfloat16, enabled=is_bfloat16):
             hidden = network.hidden(batch)
         each, is_pair_right, is_pitch_right = network.losses(hidden.float(), batch)
         loss = (each * batch.weights).sum() / batch.weights.sum()

@@ -18,6 +18,7 @@ from studio.voices.features import WHISPER_SAMPLE_RATE, whisper_log_mel
 from training.corpus.store import Corpus
 from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.corpus.utterance import SAMPLE_RATE, IntArray, LabelArray
+from training.trainers.bfloat16 import trains_in_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import open_corpus, training_indices
 from training.trainers.loop import Trainer, begin
@@ -72,13 +73,14 @@ def train(options: TrainingOptions) -> dict[str, float]:
     pieces = SoundPieces(corpus, indices, settings.piece_tokens, targets=lambda index: _targets(corpus, index))
     num_pieces = settings.batch * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
     class_of = torch.from_numpy(table.class_of.astype(np.int64)).to(trainer.device)
+    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(trainer.device)
     for _ in trainer.steps():
         batch = pieces.draw(trainer.random, num_pieces).to(trainer.device)
         first, second = batch.sounds[:, 0::2], batch.sounds[:, 1::2]
         is_there = first >= 0
         wanted_pairs = class_of[first.clamp(min=0), second.clamp(min=0)].masked_fill(~is_there, UNKNOWN)
         wanted_pitches = batch.tones[:, 0::2]
-        with torch.autocast(trainer.device.type, torch.bfloat16, enabled=settings.bfloat16):
+        with torch.autocast(trainer.device.type, torch.bfloat16, enabled=is_bfloat16):
             pairs, pitches = network(batch.log_mel, batch.lengths)
         pair_loss = F.cross_entropy(pairs.float().flatten(0, 1), wanted_pairs.flatten(), ignore_index=UNKNOWN)
         pitch_loss = F.cross_entropy(pitches.float().flatten(0, 1), wanted_pitches.flatten(), ignore_index=UNKNOWN)

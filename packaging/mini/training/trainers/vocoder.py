@@ -16,13 +16,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from studio.model.config import Precision
-from studio.model.cpu_products import multiplies_in
 from studio.model.vocoder.layers import History, Snake, as_image_weight, convolve_as_image
 from studio.model.vocoder.network import CausalHiFT, UniformTable
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
+from training.trainers.bfloat16 import trains_in_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import CropReader, Crops, open_corpus, training_indices
 from training.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
@@ -69,7 +68,7 @@ class VocoderSettings:
     speckled_share: float = 0.6
     most_speckle: float = 0.5  # standard deviation in nats
     flow_share: float = 0.0  # share of crops whose mel is of the flow (train.py flow_mels)
-    bfloat16: bool = True  # convolutions of residual blocks and discriminators, on processors that multiply it directly
+    bfloat16: bool = True  # convolutions of residual blocks and discriminators, where it is faster
     begin_with: str = ""  # name of a vocoder whose weights this one continues
 
 
@@ -137,7 +136,7 @@ class VocoderLesson:
         self.network = CausalHiFT(config)
         start(self.network, torch.Generator().manual_seed(options.seed))
         self.network.to(self.device)
-        bfloat16 = settings.bfloat16 and self.device.type == "cpu" and multiplies_in(Precision.BFLOAT16)
+        bfloat16 = settings.bfloat16 and self.device.type == "cpu" and trains_in_bfloat16(self.device)
         if bfloat16:
             ImageConvolution.replace(self.network)
         self.network.f0_predictor.requires_grad_(False)
