@@ -220,14 +220,18 @@ class Int8Product:
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         x = x.float()
-        largest = torch.linalg.vector_norm(x, ord=float("inf"), dim=-1, keepdim=True)
-        scales = largest.div_(self._MAX_LEVEL).clamp_(min=_MIN_SCALE)
-        product = torch.addcmul(self._bias, self._multiply(x / scales), scales)
+        scales = largest_of_rows(x).div_(self._MAX_LEVEL).clamp_(min=_MIN_SCALE)
+        product = torch.addcmul(self._bias, self._multiply(x * scales.reciprocal()), scales)
         return product if self._gelu is None else F.gelu(product, approximate=self._gelu)
 
     def _multiply(self, levels: torch.Tensor) -> torch.Tensor:
         """Return the product by ``levels``, which are not rounded and may be overwritten."""
         raise NotImplementedError
+
+
+def largest_of_rows(x: torch.Tensor) -> torch.Tensor:
+    """Return the largest absolute value of each row, (…, 1). ``linalg.vector_norm`` takes ten times as long."""
+    return x.abs().amax(dim=-1, keepdim=True)
 
 
 class Int8OneDnnLinear(Int8Product):

@@ -27,3 +27,9 @@ def test_slower_cores_are_used_where_they_help(
     before = torch.get_num_threads()
     assert cpu_products.useful_threads.__wrapped__() == chosen
     assert used[-1] == before
+
+
+def test_the_largest_of_rows_has_no_sign_and_keeps_a_value_that_is_not_a_number() -> None:
+    rows = torch.tensor([[1.0, -3.0], [2.0, 0.5], [float("nan"), 1.0]])
+    assert cpu_products.largest_of_rows(rows)[:2].tolist() == [[3.0], [2.0]]
+    assert cpu_products.largest_of_rows(rows)[2].isnan()

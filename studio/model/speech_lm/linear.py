@@ -28,7 +28,14 @@ import torch.nn.functional as F
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
-from studio.model.cpu_products import FbgemmMatrix, OneDnnLinear, has_fbgemm, multiplies_in, quantize_int8_per_channel
+from studio.model.cpu_products import (
+    FbgemmMatrix,
+    OneDnnLinear,
+    has_fbgemm,
+    largest_of_rows,
+    multiplies_in,
+    quantize_int8_per_channel,
+)
 from studio.model.cuda_kernel import load_compiler
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 
@@ -160,8 +167,7 @@ class Int8Linear:
         self._bias = bias
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
-        largest = torch.linalg.vector_norm(rows, ord=float("inf"), dim=1, keepdim=True)
-        unit = largest.clamp_(min=1e-30).mul_(1 / self._STEPS)
+        unit = largest_of_rows(rows).clamp_(min=1e-30).mul_(1 / self._STEPS)
         levels = rows / unit
         coarse = levels.round()
         rest = (levels - coarse) * self._MAGNIFIER
