@@ -71,16 +71,29 @@ class CpuProducts:
 
 
 class RecordingProducts(CpuProducts):
-    """Also collects the reduced weights of all layers in ``tensors``, for ``StoredProducts``."""
+    """Only collects the reduced weights of all layers in ``tensors``, for ``StoredProducts``: layouts take time."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, torch.Tensor] = {}
         self._num_layers = itertools.count()
 
-    def _tensors(self, reduce: Callable[[], dict[str, torch.Tensor]]) -> Mapping[str, torch.Tensor]:
-        layer, tensors = next(self._num_layers), reduce()
+    def linear(
+        self,
+        weights: Weights,
+        *,
+        precision: Precision,
+        gelu: str | None = None,  # noqa: ARG002
+        is_mixed: bool = False,  # noqa: ARG002
+    ) -> Product:
+        return self._recorded(reduced(*weights(), precision))
+
+    def convolution(self, weights: Weights, groups: int, precision: Precision) -> Product:  # noqa: ARG002
+        return self._recorded(reduced(*weights(), precision))
+
+    def _recorded(self, tensors: dict[str, torch.Tensor]) -> Product:
+        layer = next(self._num_layers)
         self.tensors |= {f"{layer}.{name}": tensor for name, tensor in tensors.items()}
-        return tensors
+        return lambda x: x  # the network is not run
 
 
 class StoredProducts(CpuProducts):
