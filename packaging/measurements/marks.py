@@ -1,12 +1,13 @@
 """Measure how reliably the imperceptible mark is found, and learn what finds it.
 
-    python3 packaging/measure.py marks FOLDER... [--clips 500] [--json FILE]
+    OPENBLAS_NUM_THREADS=1 python3 packaging/measure.py marks FOLDER... [--clips 500] [--json FILE]
     python3 packaging/measure.py marks FOLDER... --fit      also write resources/mark.npz
 
 FOLDER contains unmarked speech, recorded or synthesised (``timbre export --unmarked``). Half of the files, chosen by
 their names, are for ``--fit``, the others for the measurement. Each of these is marked once and left as it is once,
 and both are searched after each change, such as a codec. With ``--json`` the results are stored after each clip, and the
-next run continues from them. It needs the extra ``dev`` for ffmpeg. The program lowers its own priority.
+next run continues from them. It needs the extra ``dev`` for ffmpeg. The program lowers its own priority. With more threads,
+the small products of numpy take four times the processor time.
 """
 
 from __future__ import annotations

@@ -247,7 +247,9 @@ def _find_equaliser(levels: Array) -> FoundMark:
 
 def _find_code(levels: Array, is_loud: npt.NDArray[np.bool_]) -> FoundMark:
     """Search at all speeds, and at all tempos with the same pitch."""
-    sums = np.pad(np.cumsum(levels[:, : _LAST_CODE_BIN + 1], axis=1), ((0, 0), (1, 0)))
+    # Frames are contiguous: bands of another speed are then gathered and normalised four times as fast.
+    sums = np.zeros((_LAST_CODE_BIN + 2, len(levels)), np.float32)
+    sums[1:] = np.cumsum(levels[:, : _LAST_CODE_BIN + 1], axis=1).T
     frames_per_slot = SLOT_SECONDS * _RATE / _HOP
     best, place = FoundMark(MarkState.NOT_FOUND, limit=CODE_LIMIT), (0.0, 0)
     searched = None
@@ -265,16 +267,23 @@ def _find_code(levels: Array, is_loud: npt.NDArray[np.bool_]) -> FoundMark:
     return replace(best, codes=searched.codes(*place)) if best.margin >= 0 else best
 
 
-def _code_levels(sums: Array, is_loud: npt.NDArray[np.bool_], speed: float) -> npt.NDArray[np.float32]:
-    """Return the levels of the bands of the code in all frames, with a mean of 0 and a variance of 1 in loud ones."""
+def _code_levels(
+    sums: npt.NDArray[np.float32], is_loud: npt.NDArray[np.bool_], speed: float
+) -> npt.NDArray[np.float32]:
+    """Return the levels (frames, bands) of the code, with a mean of 0 and a variance of 1 in loud frames.
+
+    ``sums`` (bins + 1, loud frames) are those of the levels of lower bins.
+    """
     edges = speed * (LOWEST_HZ + BAND_HZ * np.arange(NUM_BANDS + 1)) / _BIN_HZ
     left = edges.astype(int)
-    share = edges - left
-    at_edges = sums[:, left] * (1 - share) + sums[:, left + 1] * share
-    loud = np.diff(at_edges, axis=1)
-    loud = (loud - loud.mean(axis=0)) / (loud.std(axis=0) + 1e-9)
+    share = (edges - left).astype(np.float32)[:, None]
+    at_edges = sums[left]
+    at_edges += share * (sums[left + 1] - at_edges)
+    loud = np.diff(at_edges, axis=0)
+    loud -= loud.mean(axis=1, keepdims=True)
+    loud /= np.sqrt(np.einsum("bf,bf->b", loud, loud) / loud.shape[1])[:, None] + np.float32(1e-9)
     levels = np.zeros((len(is_loud), NUM_BANDS), np.float32)
-    levels[is_loud] = loud
+    levels[is_loud] = loud.T
     return levels
 
 
