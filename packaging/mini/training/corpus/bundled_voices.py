@@ -1,6 +1,6 @@
 """The voices that ship with the program: mixtures of the teacher's voices, which read a fifth of the corpus.
 
-The model knows them better than voices that it only hears in a prompt, of which it lost words.
+An earlier training left them out, and the model then lost words of some of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from training.corpus.voices import Mixture, Split, VoiceRecipe
 
 _WEIGHT = 12  # about a fifth of the lines in training
-# How voices read the language that is not theirs, by gender and accent.
+# How voices read the other language, by gender and accent.
 _MANNERS: dict[tuple[str, str], Mixture] = {
     ("f", "us"): {"af_heart": 0.5, "af_bella": 0.5},
     ("f", "gb"): {"bf_emma": 1.0},
@@ -37,23 +37,23 @@ class PromptVoice:
     @property
     def recipe(self) -> VoiceRecipe:
         gender = next(iter(self.timbre))[1]
-        native = {language: _MANNERS[gender, accent] for language, accent in (("en", self.accent), ("zh", "zh"))}
-        native[self.language] = self.manner
+        english = self.manner if self.language == "en" else _MANNERS[gender, self.accent]
+        mandarin = self.manner if self.language == "zh" else _MANNERS[gender, "zh"]
         return VoiceRecipe(
             self.name,
             gender,
             self.accent,
             Split.TRAIN,
             self.timbre,
-            native["en"],
-            native["zh"],
+            english,
+            mandarin,
             self.pitch,
             rate=1.0,
             weight=_WEIGHT,
         )
 
 
-# The names of the earlier voices are kept, which projects refer to.
+# The names of the earlier voices are kept, because projects refer to them.
 PROMPT_VOICES = (
     PromptVoice(
         "Ada", "A bright woman's voice, American.", "en", "us",
