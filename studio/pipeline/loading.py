@@ -153,7 +153,10 @@ def load_synthesizer(
         alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),
         is_provisional=any(opened.is_provisional for opened in (opened_lm, opened_flow, opened_vocoder)),
     )
-    threads = "1 thread" if line_threads == 1 else f"{line_threads} threads"
+    # Processors round differently: two descriptions that are equal stand for the same arithmetic.
+    where = "1 thread" if line_threads == 1 else f"{line_threads} threads"
+    if torch.device(options.device).type == "cpu":
+        where = f"{torch.backends.cpu.get_cpu_capability()}, {where}"
     description = EngineDescription(
         model_name=folder.name,
         generation=checkpoint.generation.name,
@@ -161,9 +164,9 @@ def load_synthesizer(
         sample_rate=checkpoint.vocoder.sample_rate,
         device=options.device,
         stages={
-            "speech_lm": f"{speech_lm.engine}, {threads}" if options.loads_speech_lm else speech_lm.engine,
-            "flow": f"torch {opened_flow.precision.value}, {threads}",
-            "vocoder": f"torch {opened_vocoder.precision.value}, {threads}",
+            "speech_lm": f"{speech_lm.engine}, {where}" if options.loads_speech_lm else speech_lm.engine,
+            "flow": f"torch {opened_flow.precision.value}, {where}",
+            "vocoder": f"torch {opened_vocoder.precision.value}, {where}",
             **overrides.words,
         },
         engines={

@@ -62,8 +62,9 @@ def test_a_small_model_uses_one_core_for_a_line(monkeypatch: pytest.MonkeyPatch)
     options = EngineOptions(speech_lm_precision="float32", num_threads=3)
     small = load_synthesizer(noise_models.V3, options).description
     assert (small.idle_cores, torch.get_num_threads()) == (2, 1)
-    assert small.stages["flow"] == "torch float32, 1 thread"
+    instructions = torch.backends.cpu.get_cpu_capability()
+    assert small.stages["flow"] == f"torch float32, {instructions}, 1 thread"
     monkeypatch.setattr(loading, "_SMALL_MODEL_BYTES", 0)
     large = load_synthesizer(noise_models.V3, options).description
     assert (large.idle_cores, torch.get_num_threads()) == (0, 3)
-    assert large.stages["flow"] == "torch float32, 3 threads"
+    assert large.stages["flow"] == f"torch float32, {instructions}, 3 threads"

@@ -2,7 +2,7 @@
 
 Its 1-dimensional convolutions have the layout of images with channels last. On a processor with AMX, this part takes
 0.24 CPU seconds for each second of speech in bfloat16, and 0.88 in ONNX Runtime. The rounding is 25 to 28 dB below the
-speech, and changes DNSMOS by at most 0.03 (nine sentences of three voices).
+speech, and changes DNSMOS by at most 0.03 (nine sentences of three voices). Without AMX it takes 0.6 in float32.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ import torch
 import torch.nn.functional as F
 from onnx import numpy_helper
 
-from studio.model.config import Precision
-from studio.model.cpu_products import multiplies_in
+from training.trainers.bfloat16 import trains_in_bfloat16
 
 FloatArray = npt.NDArray[np.float32]
 
 _ROOTS = ("/decoder/decoder/", "/decoder/")
 _NUM_DECODERS = 4
 _NUM_UPSAMPLINGS, _NUM_DILATIONS = 2, 3
+_EPSILON = 1e-5
+_ROWS_IN_CACHE = 1024
 _STYLE_SIZE = 128  # the half of a style that describes the timbre
 
 
 def fastest_type() -> torch.dtype:
-    """Return bfloat16 on processors that multiply it directly, and float32 on others."""
-    return torch.bfloat16 if multiplies_in(Precision.BFLOAT16) else torch.float32
+    """Return bfloat16 on processors that multiply it faster than float32, and float32 on others."""
+    return torch.bfloat16 if trains_in_bfloat16("cpu") else torch.float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,28 @@ class Decoder:
         for number in range(_NUM_DILATIONS):
             y = x
             for part in (1, 2):
-                y = self._normalize(f"{name}/adain{part}.{number}", y, tone)
-                frequency, inverse = next(sines), next(sines)
-                y = y.addcmul(torch.sin(y * frequency).square_(), inverse)
+                weight, bias = self._styles[f"{name}/adain{part}.{number}"]
+                gain, shift = (tone @ weight + bias)[0].chunk(2)
+                y = _snake(y, gain, shift, next(sines), next(sines))
                 y = self._convolve(f"{name}/convs{part}.{number}", y)
-            x = x + y
+            x = y.add_(x)
         return x
+
+
+def _snake(
+    x: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor, frequency: torch.Tensor, inverse: torch.Tensor
+) -> torch.Tensor:
+    """Return ``x`` normalised like ``_normalize``, then Snake of it, in parts that the processor's cache holds."""
+    rows = x.permute(0, 2, 3, 1).reshape(-1, x.shape[1])
+    parts = [slice(start, start + _ROWS_IN_CACHE) for start in range(0, len(rows), _ROWS_IN_CACHE)]
+    mean = rows.mean(0, dtype=torch.float32)
+    variance = torch.stack([(rows[part].float() - mean).square_().sum(0) for part in parts]).sum(0) / len(rows)
+    scale = (1 + gain) * torch.rsqrt(variance + _EPSILON)
+    offset = (shift - mean * scale).to(x.dtype)
+    scale, frequency, inverse = scale.to(x.dtype), frequency.reshape(-1), inverse.reshape(-1)
+    made = torch.empty_like(rows)
+    for part in parts:
+        normal = torch.addcmul(offset, rows[part], scale)
+        sine = (normal * frequency).sin_()
+        torch.addcmul(normal, sine.square_(), inverse, out=made[part])
+    return made.reshape(1, 1, *rows.shape).permute(0, 3, 1, 2)
