@@ -13,7 +13,7 @@ from studio import paths
 from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples, resample_steeply
 from studio.errors import UnreadableClip
-from studio.provenance.mark import Marker, MarkState, find_mark
+from studio.provenance.mark import CODE_LIMIT_AT_OTHER_SPEEDS, Marker, MarkState, find_mark
 from studio.provenance.mark_code import file_id, keyed_code, number_of
 
 RATE = 24_000
@@ -137,3 +137,10 @@ def test_a_file_without_sound_is_refused(tmp_path: Path) -> None:
     path.write_text("no sound")
     with pytest.raises(UnreadableClip):
         find_mark(path)
+
+
+def test_a_short_unmarked_sound_is_not_taken_for_a_marked_one() -> None:
+    """A second of unmarked speech whose score (6.0) is above the limit of longer sounds (5.5)."""
+    found = find_mark(Path(__file__).parent / "one_second.flac")
+    assert (found.state, round(found.score)) == (MarkState.NOT_FOUND, 6)
+    assert found.limit > CODE_LIMIT_AT_OTHER_SPEEDS
