@@ -6,7 +6,8 @@ earlier ones. Cached frames never change, since each solver step's state of an o
 calls therefore equals one run over the whole utterance.
 
 Shapes: keys and values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels);
-convolution tails (steps, rows, past_frames, channels).
+convolution tails (steps, rows, past_frames, channels). Keys and values of 8 bits have a scale for each head and frame,
+(steps, layers, rows, heads, frames, 1); inputs are kept in 16 bits then.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -34,6 +35,8 @@ USUAL_LINE_TOKENS = 500
 # Each growth doubles the space for generated speech, within 4 and 8 seconds.
 _FIRST_GROWTH_BLOCKS = 4
 _MAX_GROWTH_BLOCKS = 8
+_MAX_INT8 = 127
+_LEAST_SCALE = 1e-20  # of rows of zeros
 _ROWS = 2  # conditional and unconditional
 # Larger matrix multiplications make better use of several cores; more blocks than this bring no gain.
 _BLOCKS_AT_ONCE = 4
@@ -99,6 +102,15 @@ class CacheKind(Enum):
     INPUTS = "inputs"
 
 
+class TensorForm(NamedTuple):
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+    @property
+    def num_bytes(self) -> int:
+        return self.dtype.itemsize * prod(self.shape)
+
+
 @dataclass(frozen=True)
 class CacheLayout:
     """Cache shapes of one part of the network, whose layers all have the same frame rate."""
@@ -114,20 +126,26 @@ class CacheLayout:
         attentions, convolutions = number_layers(modules)
         return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames)
 
-    def block_shapes(self, kind: CacheKind, num_frames: int) -> dict[str, tuple[int, ...]]:
+    def block_tensors(self, kind: CacheKind, num_frames: int, dtype: torch.dtype) -> dict[str, TensorForm]:
+        """Return the forms of the tensors of a block, by name."""
         if not self.attentions:
             return {}
         first = self.attentions[0]
         head = (self.num_steps, len(self.attentions), self.num_rows)
         if kind is CacheKind.INPUTS:
-            return {"inputs": (*head, num_frames, first.input_size)}
-        return dict.fromkeys(("keys", "values"), (*head, first.num_heads, num_frames, first.head_size))
+            wide = torch.float16 if dtype is torch.int8 else dtype
+            return {"inputs": TensorForm((*head, num_frames, first.input_size), wide)}
+        frames = (*head, first.num_heads, num_frames)
+        forms = dict.fromkeys(("keys", "values"), TensorForm((*frames, first.head_size), dtype))
+        if dtype is torch.int8:
+            forms |= dict.fromkeys(("key_scales", "value_scales"), TensorForm((*frames, 1), torch.float32))
+        return forms
 
     def tail_shapes(self) -> list[tuple[int, ...]]:
         return [(self.num_steps, self.num_rows, c.past_frames, c.in_channels) for c in self.convolutions]
 
     def block_bytes(self, kind: CacheKind, num_frames: int, dtype: torch.dtype) -> int:
-        return dtype.itemsize * sum(prod(shape) for shape in self.block_shapes(kind, num_frames).values())
+        return sum(form.num_bytes for form in self.block_tensors(kind, num_frames, dtype).values())
 
 
 @dataclass
@@ -160,16 +178,28 @@ class CacheBlock:
         views = self._layers[step][attention.layer]
         if self.kind is CacheKind.INPUTS:
             views[0][:, place] = left_behind[0][:, source]
-        else:
-            for view, part in zip(views, left_behind, strict=True):
-                view[:, :, place] = part[:, :, source]
+            return
+        parts = [part[:, :, source] for part in left_behind]
+        if len(views) > len(parts):
+            parts = [tensor for kind in zip(*map(_quantized, parts), strict=True) for tensor in kind]
+        for view, part in zip(views, parts, strict=True):
+            view[:, :, place] = part
 
     def keys_values(self, step: int, attention: SelfAttention, stop: int) -> KeysValues:
         """Return keys and values of the frames before the absolute frame ``stop``."""
         views, count = self._layers[step][attention.layer], stop - self.start
         if self.kind is CacheKind.INPUTS:
             return attention.keys_values(views[0][:, :count], self.start)
-        return views[0][:, :, :count], views[1][:, :, :count]
+        keys, values, *scales = (view[:, :, :count] for view in views)
+        if scales:
+            keys, values = (part.float().mul_(scale) for part, scale in zip((keys, values), scales, strict=True))
+        return keys, values
+
+
+def _quantized(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return ``x`` (..., head_size) in whole numbers, and the scale of each row (..., 1)."""
+    scales = x.abs().amax(-1, keepdim=True).float().clamp_min(_LEAST_SCALE) / _MAX_INT8
+    return (x / scales).round_(), scales
 
 
 class StageCache:
@@ -230,16 +260,14 @@ class StageCache:
         """Append a block of ``num_frames``; return False if memory, or ``budget`` if given, is insufficient."""
         if not self.layout.attentions:
             return True
-        shapes = self.layout.block_shapes(self.kind, num_frames)
+        forms = self.layout.block_tensors(self.kind, num_frames, self.cache_dtype)
         reservation = None
         if budget is not None:
             reservation = budget.reserve(self.layout.block_bytes(self.kind, num_frames, self.cache_dtype))
             if reservation is None:
                 return False
         try:
-            tensors = {
-                name: torch.empty(shape, dtype=self.cache_dtype, device=device) for name, shape in shapes.items()
-            }
+            tensors = {name: torch.empty(form.shape, dtype=form.dtype, device=device) for name, form in forms.items()}
         except RuntimeError:  # out of memory, on CPU and GPU
             return False
         self.blocks.append(CacheBlock(self.kind, tensors, self._capacity_stop, num_frames, reservation=reservation))

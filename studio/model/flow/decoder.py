@@ -36,8 +36,8 @@ from studio.model.weights import load_weights, meta_init, read_tensors
 # Increase when the meaning of stored prompt states changes.
 _STATE_VERSION = 2
 # Types of the caches on a CPU, where they are narrower than float32. bfloat16 keys and values need no conversion before
-# a product. In float16, they are rounded 16 times as finely as the rows of 8-bit products.
-_CACHE_TYPES = {Precision.BFLOAT16: torch.bfloat16, Precision.INT8: torch.float16}
+# a product. In 8 bits, they are rounded like the rows of 8-bit products.
+_CACHE_TYPES = {Precision.BFLOAT16: torch.bfloat16, Precision.INT8: torch.int8}
 
 
 class PromptCaches(Protocol):
@@ -107,8 +107,8 @@ def caches_from_tensors(
         return tensor.to(model.device)
 
     def part(name: str, layout: CacheLayout, part_kind: CacheKind, frames: int) -> StageCache:
-        shapes = layout.block_shapes(part_kind, frames)
-        held = {key: take(f"{name}.{key}", shape, dtype) for key, shape in shapes.items()}
+        forms = layout.block_tensors(part_kind, frames, dtype)
+        held = {key: take(f"{name}.{key}", *form) for key, form in forms.items()}
         tails = [take(f"{name}.tail.{i}", shape, model.dtype) for i, shape in enumerate(layout.tail_shapes())]
         blocks = [CacheBlock(part_kind, held, 0, frames)] if held else []
         return StageCache(layout, part_kind, cache_dtype=dtype, tails=tails, blocks=blocks, num_frames=frames)
@@ -243,7 +243,7 @@ class FlowOptions:
         cache_budget_bytes: Size to which the caches of all open streams together may grow, and the largest size at
             which a voice with 20 s of speech is cached in the fastest form. The default is a share of the free memory.
         num_steps: Number of solver steps. The default of the models is 10.
-        cache_dtype: Type of the caches. A half-precision type halves their size and rounds them.
+        cache_dtype: Type of the caches. A narrower type makes them smaller and rounds them.
     """
 
     cache_budget_bytes: int | None = None
