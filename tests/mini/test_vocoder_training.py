@@ -292,6 +292,11 @@ def test_from_nothing_to_a_vocoder_the_program_loads(options: TrainingOptions, t
     torch.testing.assert_close(
         vocoder.load_trained(options.work, "vocoder_tuned").ups[1].weight, network.ups[1].weight, atol=2e-2, rtol=0
     )
+    published = {**settings, "begin_with": str(folder / "hift.pt"), "rate": "0"}
+    vocoder.train(replace(options, name="vocoder_published", settings=published))
+    torch.testing.assert_close(
+        vocoder.load_trained(options.work, "vocoder_published").ups[1].weight, network.ups[1].weight, atol=1e-5, rtol=0
+    )
 
 
 def test_convolutions_as_images_have_the_gradients_of_plain_ones() -> None:

@@ -18,6 +18,7 @@ from torch import nn
 
 from studio.model.vocoder.layers import History, Snake, as_image_weight, convolve_as_image
 from studio.model.vocoder.network import CausalHiFT, UniformTable
+from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
@@ -69,7 +70,7 @@ class VocoderSettings:
     most_speckle: float = 0.5  # standard deviation in nats
     flow_share: float = 0.0  # share of crops whose mel is of the flow (train.py flow_mels)
     bfloat16: bool = True  # convolutions of residual blocks and discriminators, where it is faster
-    begin_with: str = ""  # name of a vocoder whose weights this one continues
+    begin_with: str = ""  # name of a vocoder that this one continues, or path of the hift.pt of a model
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
@@ -98,7 +99,10 @@ def train(options: TrainingOptions) -> dict[str, float]:
         validate=lesson.validate,
     )
     if settings.begin_with and not trainer.step:
-        lesson.continue_from(options.work / f"{settings.begin_with}.pt", trainer)
+        if settings.begin_with.endswith(".pt"):
+            lesson.continue_published(Path(settings.begin_with), trainer)
+        else:
+            lesson.continue_from(options.work / f"{settings.begin_with}.pt", trainer)
     lesson.use_newest_pitch_predictor(trainer)
     for _ in trainer.steps():
         lesson.take(trainer)
@@ -183,6 +187,14 @@ class VocoderLesson:
         self.network.load_state_dict(load_weights(path, "vocoder"))
         self.sine_heads.load_state_dict(load_weights(path, "sine_heads"))
         self.judges.load_state_dict(load_weights(path, "judges"))
+        trainer.averages["vocoder"].load(self.network.state_dict(), 0)
+
+    def continue_published(self, path: Path, trainer: Trainer) -> None:
+        """Load the network of a ``hift.pt`` of the same sizes, which contains neither sine heads nor discriminators.
+
+        Raise ``MissingModelFile``, and ``RuntimeError`` for other sizes.
+        """
+        self.network.load_state_dict(fold_weight_norm(read_tensors(path), file_name=path.name))
         trainer.averages["vocoder"].load(self.network.state_dict(), 0)
 
     def use_newest_pitch_predictor(self, trainer: Trainer) -> None:
