@@ -153,7 +153,7 @@ def load_synthesizer(
         alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),
         is_provisional=any(opened.is_provisional for opened in (opened_lm, opened_flow, opened_vocoder)),
     )
-    # Processors round differently: two descriptions that are equal stand for the same arithmetic.
+    # Processors with other instructions round differently, so takes of the same engines may differ.
     where = "1 thread" if line_threads == 1 else f"{line_threads} threads"
     if torch.device(options.device).type == "cpu":
         where = f"{torch.backends.cpu.get_cpu_capability()}, {where}"

@@ -24,6 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from studio.model.cpu_products import largest_of_rows
 from studio.model.device_kind import DeviceKind
 from studio.model.flow.layers import CausalConvolution, Context, KeysValues, SelfAttention, number_layers
 from studio.model.flow.model import FlowModel, PromptTensors
@@ -36,7 +37,7 @@ USUAL_LINE_TOKENS = 500
 _FIRST_GROWTH_BLOCKS = 4
 _MAX_GROWTH_BLOCKS = 8
 _MAX_INT8 = 127
-_LEAST_SCALE = 1e-20  # of rows of zeros
+_MIN_LARGEST = 1e-20  # of rows of zeros
 _ROWS = 2  # conditional and unconditional
 # Larger matrix multiplications make better use of several cores; more blocks than this bring no gain.
 _BLOCKS_AT_ONCE = 4
@@ -96,13 +97,18 @@ def max_concurrent_streams(device: torch.device, budget: CacheBudget, line_bytes
 
 
 class CacheKind(Enum):
-    """Content of attention caches. Inputs take half (CosyVoice3) or a quarter of the memory, but more time."""
+    """Content of attention caches. Inputs take half (CosyVoice3) or a quarter of the memory, but more time.
+
+    Compared with keys and values of 8 bits, they take 0.94 or 0.47 of the memory.
+    """
 
     KEYS_VALUES = "keys and values"
     INPUTS = "inputs"
 
 
 class TensorForm(NamedTuple):
+    """Shape and type of a tensor."""
+
     shape: tuple[int, ...]
     dtype: torch.dtype
 
@@ -180,7 +186,7 @@ class CacheBlock:
             views[0][:, place] = left_behind[0][:, source]
             return
         parts = [part[:, :, source] for part in left_behind]
-        if len(views) > len(parts):
+        if len(views) > len(parts):  # with scales
             parts = [tensor for kind in zip(*map(_quantized, parts), strict=True) for tensor in kind]
         for view, part in zip(views, parts, strict=True):
             view[:, :, place] = part
@@ -198,7 +204,7 @@ class CacheBlock:
 
 def _quantized(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return ``x`` (..., head_size) in whole numbers, and the scale of each row (..., 1)."""
-    scales = x.abs().amax(-1, keepdim=True).float().clamp_min(_LEAST_SCALE) / _MAX_INT8
+    scales = largest_of_rows(x).float().clamp_min(_MIN_LARGEST) / _MAX_INT8
     return (x / scales).round_(), scales
 
 

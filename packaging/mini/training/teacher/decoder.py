@@ -19,21 +19,21 @@ import torch
 import torch.nn.functional as F
 from onnx import numpy_helper
 
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 
 FloatArray = npt.NDArray[np.float32]
 
 _ROOTS = ("/decoder/decoder/", "/decoder/")
 _NUM_DECODERS = 4
 _NUM_UPSAMPLINGS, _NUM_DILATIONS = 2, 3
-_EPSILON = 1e-5
+_EPSILON = 1e-5  # of the variance
 _ROWS_IN_CACHE = 1024
 _STYLE_SIZE = 128  # the half of a style that describes the timbre
 
 
 def fastest_type() -> torch.dtype:
     """Return bfloat16 on processors that multiply it faster than float32, and float32 on others."""
-    return torch.bfloat16 if trains_in_bfloat16("cpu") else torch.float32
+    return torch.bfloat16 if prefers_bfloat16("cpu") else torch.float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,16 @@ class Decoder:
     def _convolve(self, name: str, x: torch.Tensor) -> torch.Tensor:
         return self._convolutions[name](x)
 
+    def _gain_and_shift(self, name: str, tone: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what ``tone`` chooses for each channel."""
+        weight, bias = self._styles[name]
+        gain, shift = (tone @ weight + bias)[0].chunk(2)
+        return 1 + gain, shift
+
     def _normalize(self, name: str, x: torch.Tensor, tone: torch.Tensor) -> torch.Tensor:
         """Return ``x``, each channel with the deviation and mean that ``tone`` chooses."""
-        weight, bias = self._styles[name]
-        gain, shift = (tone @ weight + bias)[0].to(x.dtype).chunk(2)
-        return F.batch_norm(x, None, None, 1 + gain, shift, training=True)
+        gain, shift = (each.to(x.dtype) for each in self._gain_and_shift(name, tone))
+        return F.batch_norm(x, None, None, gain, shift, training=True)
 
     def _decode(self, name: str, x: torch.Tensor, tone: torch.Tensor) -> torch.Tensor:
         y = F.leaky_relu(self._normalize(f"{name}/norm1", x, tone), 0.2)
@@ -154,8 +159,7 @@ class Decoder:
         for number in range(_NUM_DILATIONS):
             y = x
             for part in (1, 2):
-                weight, bias = self._styles[f"{name}/adain{part}.{number}"]
-                gain, shift = (tone @ weight + bias)[0].chunk(2)
+                gain, shift = self._gain_and_shift(f"{name}/adain{part}.{number}", tone)
                 y = _snake(y, gain, shift, next(sines), next(sines))
                 y = self._convolve(f"{name}/convs{part}.{number}", y)
             x = y.add_(x)
@@ -170,7 +174,7 @@ def _snake(
     parts = [slice(start, start + _ROWS_IN_CACHE) for start in range(0, len(rows), _ROWS_IN_CACHE)]
     mean = rows.mean(0, dtype=torch.float32)
     variance = torch.stack([(rows[part].float() - mean).square_().sum(0) for part in parts]).sum(0) / len(rows)
-    scale = (1 + gain) * torch.rsqrt(variance + _EPSILON)
+    scale = gain * torch.rsqrt(variance + _EPSILON)
     offset = (shift - mean * scale).to(x.dtype)
     scale, frequency, inverse = scale.to(x.dtype), frequency.reshape(-1), inverse.reshape(-1)
     made = torch.empty_like(rows)

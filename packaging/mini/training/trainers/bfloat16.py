@@ -1,4 +1,4 @@
-"""The choice of bfloat16 for the products of a training."""
+"""The choice of bfloat16 for the products of trainings and of the teacher."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MIN_SPEEDUP = 1.1
 _ROWS, _SIZE = 1200, 512  # of the products of a batch
 
 
-def trains_in_bfloat16(device: torch.device | str) -> bool:
+def prefers_bfloat16(device: torch.device | str) -> bool:
     """Return whether products are faster in bfloat16: always on a GPU, and on a CPU if a measurement shows it.
 
     A Xeon without AMX has instructions for bfloat16, but multiplies it at 0.6 times the speed of float32.

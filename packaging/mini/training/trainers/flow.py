@@ -16,7 +16,7 @@ from torch import nn
 from studio.model.config import FlowConfig
 from training.corpus.store import Corpus
 from training.corpus.tokens import TABLE_FILE, TokenTable
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 from training.trainers.checkpoints import Fact, load_facts, load_weights
 from training.trainers.crops import open_corpus, training_indices
 from training.trainers.flow_batches import FRAMES_PER_TOKEN, FlowPieces
@@ -93,7 +93,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         validate=lambda: validation.measure(network),
         minutes_between_validations=settings.minutes_between_validations,
     )
-    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(device)
+    is_bfloat16 = settings.bfloat16 and prefers_bfloat16(device)
     frames_per_batch = settings.frames_per_batch * (settings.cuda_batch_factor if device.type == "cuda" else 1)
     for _ in trainer.steps():
         num_tokens = int(trainer.random.choice(settings.piece_tokens, p=settings.piece_shares))

@@ -26,7 +26,7 @@ from torch import nn
 from studio.text.letter_sounds import LETTER_SOUNDS_FILE
 from training.corpus.utterance import CorpusFailed
 from training.shipping.respellings import SYMBOL_OF_LETTER, VOCABULARY_FOLDER, read_lexicon, respelled
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
@@ -105,7 +105,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         validate=_validation(network, words.validation[: settings.num_words]),
         minutes_between_validations=10.0,
     )
-    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(trainer.device)
+    is_bfloat16 = settings.bfloat16 and prefers_bfloat16(trainer.device)
     for _ in trainer.steps():
         pairs = _words_of_similar_length(words.train, settings.batch, trainer.random)
         loss = _loss(network, pairs, bfloat16=is_bfloat16)

@@ -26,7 +26,7 @@ from studio.voices.features import WHISPER_SAMPLE_RATE, whisper_log_mel
 from training.corpus.phones import LABELS, NO_TONE, NUM_TONES, SILENCE, VOWELS
 from training.corpus.store import Corpus, IndexArray
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.loop import Trainer, begin
 from training.trainers.optimizers import adam_and_muon
@@ -100,7 +100,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         minutes_between_validations=10.0,
     )
     num_pieces = settings.batch * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
-    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(trainer.device)
+    is_bfloat16 = settings.bfloat16 and prefers_bfloat16(trainer.device)
     for _ in trainer.steps():
         kind = int(trainer.random.choice(len(pieces), p=[share for share, _ in pieces]))
         batch = pieces[kind][1].draw(trainer.random, num_pieces).to(trainer.device)

@@ -21,7 +21,7 @@ from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.shipping.instructions import Instruction, read_instructions
 from training.shipping.respellings import VOCABULARY_FOLDER
 from training.shipping.text_vocabulary import has_text_vocabulary, open_text_vocabulary, write_text_vocabulary
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import open_corpus
 from training.trainers.loop import Trainer, begin
@@ -119,7 +119,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
     batches = _batches(make_sequences, trainer, settings, table)
     guide = ReadingGuide(network.backbone, layer=min(settings.guided_layer, settings.num_layers - 1))
-    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(trainer.device)
+    is_bfloat16 = settings.bfloat16 and prefers_bfloat16(trainer.device)
     for _ in trainer.steps():
         batch = next(batches).to(trainer.device)
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=is_bfloat16):

@@ -18,7 +18,7 @@ from studio.voices.features import WHISPER_SAMPLE_RATE, whisper_log_mel
 from training.corpus.store import Corpus
 from training.corpus.tokens import TABLE_FILE, TokenTable
 from training.corpus.utterance import SAMPLE_RATE, IntArray, LabelArray
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import open_corpus, training_indices
 from training.trainers.loop import Trainer, begin
@@ -73,7 +73,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     pieces = SoundPieces(corpus, indices, settings.piece_tokens, targets=lambda index: _targets(corpus, index))
     num_pieces = settings.batch * (settings.gpu_factor if trainer.device.type == "cuda" else 1)
     class_of = torch.from_numpy(table.class_of.astype(np.int64)).to(trainer.device)
-    is_bfloat16 = settings.bfloat16 and trains_in_bfloat16(trainer.device)
+    is_bfloat16 = settings.bfloat16 and prefers_bfloat16(trainer.device)
     for _ in trainer.steps():
         batch = pieces.draw(trainer.random, num_pieces).to(trainer.device)
         first, second = batch.sounds[:, 0::2], batch.sounds[:, 1::2]

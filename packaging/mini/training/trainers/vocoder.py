@@ -22,7 +22,7 @@ from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
-from training.trainers.bfloat16 import trains_in_bfloat16
+from training.trainers.bfloat16 import prefers_bfloat16
 from training.trainers.checkpoints import load_facts, load_weights
 from training.trainers.crops import CropReader, Crops, open_corpus, training_indices
 from training.trainers.discriminator import Discriminator, deceiving_loss, feature_distance, judging_loss
@@ -140,7 +140,7 @@ class VocoderLesson:
         self.network = CausalHiFT(config)
         start(self.network, torch.Generator().manual_seed(options.seed))
         self.network.to(self.device)
-        bfloat16 = settings.bfloat16 and self.device.type == "cpu" and trains_in_bfloat16(self.device)
+        bfloat16 = settings.bfloat16 and self.device.type == "cpu" and prefers_bfloat16(self.device)
         if bfloat16:
             ImageConvolution.replace(self.network)
         self.network.f0_predictor.requires_grad_(False)
