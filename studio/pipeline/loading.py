@@ -44,13 +44,16 @@ from studio.pipeline.request import AUTO, EngineDescription, EngineOptions, Requ
 from studio.pipeline.stage_opener import Opened, StageOpener
 from studio.pipeline.stages import Stages
 from studio.pipeline.synthesizer import Synthesizer
+from studio.text.segmentation import prepare_text
 from studio.text.styles import load_styles
+from studio.text.tokenizer import TextTokenizer
 
 _log = logging.getLogger(__name__)
 _Engine = TypeVar("_Engine")
 # Size of the weight files below which one thread is faster than several.
 _SMALL_MODEL_BYTES = 256 << 20
 _VOICE_DISK_BYTES = 8 << 30
+_FIRST_TEXT = "One line."
 # Marks a folder with random weights (written by ``timbre bench --random``).
 _RANDOM_WEIGHTS_MARKER = "random.json"
 
@@ -137,7 +140,7 @@ def load_synthesizer(
         opening_vocoder = pool.submit(
             lambda: _given(overrides.vocoder) or opener.vocoder(before_comparison=lambda: wait((opening_flow,)))
         )
-        opening_tokenizer = pool.submit(checkpoint.load_text_tokenizer)
+        opening_tokenizer = pool.submit(_open_text_tokenizer, checkpoint)
         opened_lm, opened_flow, opened_vocoder = opening_lm.result(), opening_flow.result(), opening_vocoder.result()
     speech_lm = opened_lm.network
     reason = opened_lm.reason or f"language model: {overrides.words['speech_lm']}, the fastest verified engine"
@@ -201,6 +204,13 @@ def load_synthesizer(
     if options.streams_approximately and not stages.flow.streams_exactly:
         description.stages["flow"] += ", approximate stream"
     return Synthesizer(checkpoint, stages, store, description, streams_approximately=options.streams_approximately)
+
+
+def _open_text_tokenizer(checkpoint: Checkpoint) -> TextTokenizer:
+    """Return the text tokenizer, after reading a text whose rules the first line would otherwise compile."""
+    tokenizer = checkpoint.load_text_tokenizer()
+    prepare_text(_FIRST_TEXT, form=checkpoint.generation.text, tokenizer=tokenizer)
+    return tokenizer
 
 
 def _is_small(checkpoint: Checkpoint, variant: str | None) -> bool:

@@ -334,15 +334,16 @@ def _reader() -> tuple[Callable[[str], list[str]], Callable[[str], tuple[str, ..
     The longest words are taken from the left. One that leaves a single character behind gives up its last one if the
     two are a word: 把|头发, not 把头|发.
     """
-    from pypinyin import Style, lazy_pinyin, load_phrases_dict, load_single_dict  # noqa: PLC0415 - loads dictionaries
+    from pypinyin import Style, lazy_pinyin, load_single_dict  # noqa: PLC0415 - loads dictionaries
     from pypinyin.constants import PHRASES_DICT  # noqa: PLC0415
     from pypinyin.seg.mmseg import p_set as beginnings  # noqa: PLC0415
     from pypinyin_dict.phrase_pinyin_data import cc_cedict  # noqa: PLC0415
 
-    cc_cedict.load()
-    load_phrases_dict({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in WORDS.items()})
+    PHRASES_DICT.update(cc_cedict.phrases_dict)
+    PHRASES_DICT.update({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in WORDS.items()})
     for word in NOT_WORDS:
         PHRASES_DICT.pop(word, None)
+    # This also collects the beginnings of all words, which takes a third of a second.
     load_single_dict({ord(character): readings for character, readings in USUAL_READINGS.items()})
 
     def read_all(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from studio.text.pinyin import HAN
@@ -21,11 +22,11 @@ def _simplified(character: str) -> str:
 
 @cache
 def _simplifier() -> Callable[[str], str]:
-    # The grammar that wetext includes; its own interface would also read numbers.
+    # The grammar that wetext includes. Its own interface would also read numbers, and its import all grammars.
     import kaldifst  # noqa: PLC0415 - a library of its own
-    import wetext  # noqa: PLC0415
 
-    converter: Callable[[str], str] = kaldifst.TextNormalizer(
-        str(Path(wetext.__file__).with_name("fsts") / "traditional_to_simple.fst")
-    )
+    wetext = find_spec("wetext")
+    assert wetext is not None and wetext.origin is not None  # noqa: PT018 - a dependency
+    grammar = Path(wetext.origin).with_name("fsts") / "traditional_to_simple.fst"
+    converter: Callable[[str], str] = kaldifst.TextNormalizer(str(grammar))
     return converter

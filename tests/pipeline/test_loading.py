@@ -14,6 +14,9 @@ from studio.pipeline import loading
 from studio.pipeline.loading import _voice_memory_bytes, load_synthesizer
 from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
+from studio.text import rules
+from studio.text.normalize import normalize
+from studio.text.segmentation import prepare_text
 
 
 def test_voices_get_a_share_of_the_memory_of_their_device(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +44,17 @@ def tf32_enabled() -> Iterator[None]:
 def test_tf32_is_disabled() -> None:
     assert not torch.backends.cuda.matmul.allow_tf32
     assert not torch.backends.cudnn.allow_tf32
+
+
+def test_the_rules_of_english_are_compiled_before_the_first_line() -> None:
+    """Compiling them takes a tenth of a second, a quarter of the time to the first sound of studio-mini."""
+    rules._compiled.cache_clear()
+    normalize.cache_clear()
+    opened = load_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    num_compiled = rules._compiled.cache_info().misses
+    text = "The train had left, so we walked home."
+    prepare_text(text, form=opened.stages.generation.text, tokenizer=opened.stages.text_tokenizer)
+    assert rules._compiled.cache_info().misses == num_compiled
 
 
 def test_the_description_names_the_fallback_engine_of_the_language_model(synthesizer: Synthesizer) -> None:
