@@ -113,7 +113,9 @@ def test_steps_allocate_with_jemalloc_where_it_is_installed(monkeypatch: pytest.
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setattr("ctypes.util.find_library", {"jemalloc": "libjemalloc.so.2"}.get)
-    assert production._environment()["LD_PRELOAD"] == "libjemalloc.so.2"
+    environment = production._environment()
+    assert environment["LD_PRELOAD"] == "libjemalloc.so.2"
+    assert "oversize_threshold:0" in environment["MALLOC_CONF"], "large tensors are kept, too"
     monkeypatch.setenv("LD_PRELOAD", "own.so")
     assert production._environment()["LD_PRELOAD"] == "own.so", "the user's own choice"
     monkeypatch.delenv("LD_PRELOAD")
