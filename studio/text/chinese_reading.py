@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 
 import regex
 
+from studio.system.garbage import without_collections
 from studio.text.chinese_words import IN_CONTEXT, NOT_WORDS, TRADITIONAL, USUAL_READINGS, WORDS
 from studio.text.pinyin import HAN, with_tone_mark
 from studio.text.simplified import simplified
@@ -328,23 +329,35 @@ def _is_word(characters: str) -> bool:
 
 
 @cache
+def _load_words() -> None:
+    """Add the words of CC-CEDICT and our own to those of pypinyin.
+
+    Garbage collection would take two thirds of the time, because each word is a list of lists.
+    """
+    with without_collections():
+        from pypinyin import load_single_dict  # noqa: PLC0415 - loads its dictionaries
+        from pypinyin.constants import PHRASES_DICT  # noqa: PLC0415
+        from pypinyin_dict.phrase_pinyin_data import cc_cedict  # noqa: PLC0415
+
+        PHRASES_DICT.update(cc_cedict.phrases_dict)
+        PHRASES_DICT.update({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in WORDS.items()})
+        for word in NOT_WORDS:
+            PHRASES_DICT.pop(word, None)
+        # This also collects the beginnings of all words.
+        load_single_dict({ord(character): readings for character, readings in USUAL_READINGS.items()})
+
+
+@cache
 def _reader() -> tuple[Callable[[str], list[str]], Callable[[str], tuple[str, ...]]]:
     """Return the functions that divide characters into words, and that read a word.
 
     The longest words are taken from the left. One that leaves a single character behind gives up its last one if the
-    two are a word: 把|头发, not 把头|发.
+    two are a word: 把|头发, not 把|头发.
     """
-    from pypinyin import Style, lazy_pinyin, load_single_dict  # noqa: PLC0415 - loads dictionaries
+    _load_words()
+    from pypinyin import Style, lazy_pinyin  # noqa: PLC0415 - loads its dictionaries
     from pypinyin.constants import PHRASES_DICT  # noqa: PLC0415
     from pypinyin.seg.mmseg import p_set as beginnings  # noqa: PLC0415
-    from pypinyin_dict.phrase_pinyin_data import cc_cedict  # noqa: PLC0415
-
-    PHRASES_DICT.update(cc_cedict.phrases_dict)
-    PHRASES_DICT.update({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in WORDS.items()})
-    for word in NOT_WORDS:
-        PHRASES_DICT.pop(word, None)
-    # This also collects the beginnings of all words, which takes a third of a second.
-    load_single_dict({ord(character): readings for character, readings in USUAL_READINGS.items()})
 
     def read_all(text: str) -> list[str]:
         return list(lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, v_to_u=True))

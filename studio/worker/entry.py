@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import os
 import threading
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
+from studio.system.garbage import without_collections
 from studio.system.piped_process import function_named
 from studio.worker.torch_import import import_torch
 
@@ -35,16 +35,11 @@ def serve(connection: Connection, engine: str) -> None:
 def _preload(engine: str) -> None:
     """Import the module of ``engine``. An error is reported when a model is loaded.
 
-    Garbage collection would take a fifth of the time. The modules stay loaded, so later collections skip them as well.
+    Garbage collection would take a fifth of the time.
     """
-    gc.disable()
-    try:
-        with contextlib.suppress(Exception):
-            import_torch()
-            importlib.import_module(engine.split(":", maxsplit=1)[0])
-    finally:
-        gc.freeze()
-        gc.enable()
+    with without_collections(), contextlib.suppress(Exception):
+        import_torch()
+        importlib.import_module(engine.split(":", maxsplit=1)[0])
 
 
 def _end_soon() -> None:
