@@ -5,13 +5,12 @@ It needs ``speaker_encoder.onnx`` in the work folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 
 from studio.model.config import FlowConfig
 from training.corpus.store import Corpus
@@ -39,7 +38,6 @@ class FlowSettings:
     feed_forward_ratio: int = 2
     look_ahead_channels: int = 384
     rate: float = 1.5e-3
-    matrix_rate: float = 0.0  # rate of the Muon optimizer for the matrices of blocks; 0 selects AdamW for them
     weight_decay: float = 1e-2
     second_moment_decay: float = 0.98
     average_decay: float = 0.999
@@ -79,12 +77,18 @@ def train(options: TrainingOptions) -> dict[str, float]:
         options.work / f"{options.name or STAGE}.png",
         num_targets=settings.validation_targets,
     )
-    optimizers = _optimizers(network, settings)
+    optimizer = torch.optim.AdamW(
+        network.parameters(),
+        lr=settings.rate,
+        betas=(0.9, settings.second_moment_decay),
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
     trainer = Trainer(
         STAGE,
         options,
         networks={"flow": network},
-        optimizers=optimizers,
+        optimizers={"flow": optimizer},
         averaged=("flow",),
         average_decay=settings.average_decay,
         facts=facts_of_config(config),
@@ -105,7 +109,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
             loss = flow_loss(
                 network, batch, draw, chunk_frames=config.chunk_tokens * FRAMES_PER_TOKEN if is_streaming else None
             )
-        trainer.descend(loss, *optimizers, largest_gradient=1.0)
+        trainer.descend(loss, "flow", largest_gradient=1.0)
         trainer.note(loss=loss, heard_seconds=num_rows * num_tokens * FRAMES_PER_TOKEN / _FRAMES_PER_SECOND)
     return trainer.finish()
 
@@ -131,28 +135,3 @@ def _mean_mel(corpus: Corpus, pieces: FlowPieces) -> torch.Tensor:
     indices = np.concatenate([source.utterances for source in pieces.sources])
     mels = [corpus.mel(index) for index in random.permutation(indices)[:_MELS_FOR_THE_MEAN].tolist()]
     return torch.from_numpy(np.concatenate(mels).mean(axis=0))
-
-
-def _optimizers(network: LearningFlow, settings: FlowSettings) -> dict[str, torch.optim.Optimizer]:
-    def adam(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(
-            parameters,
-            lr=settings.rate,
-            betas=(0.9, settings.second_moment_decay),
-            weight_decay=settings.weight_decay,
-            fused=True,
-        )
-
-    if not settings.matrix_rate:
-        return {"flow": adam(network.parameters())}
-    blocks = "decoder.estimator.transformer_blocks"
-    is_matrix = {
-        name: name.startswith(blocks) and ".attn_norm." not in name and weight.ndim == 2
-        for name, weight in network.named_parameters()
-    }
-    matrices = [weight for name, weight in network.named_parameters() if is_matrix[name]]
-    others = [weight for name, weight in network.named_parameters() if not is_matrix[name]]
-    muon = torch.optim.Muon(
-        matrices, lr=settings.matrix_rate, weight_decay=settings.weight_decay, adjust_lr_fn="match_rms_adamw"
-    )
-    return {"flow": adam(others), "matrices": muon}

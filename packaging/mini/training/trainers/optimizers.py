@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import torch
 from torch import nn
+
+from training.trainers.bfloat16 import prefers_bfloat16
 
 _SECOND_MOMENT_DECAY = 0.98  # a run has a few thousand steps, so the memory is shorter than usual
 
@@ -38,5 +42,52 @@ def adam_and_muon(name: str, network: nn.Module, rates: Rates, *, matrices_in: s
     adam = torch.optim.AdamW(others, lr=rates.adam_rate, betas=(0.9, _SECOND_MOMENT_DECAY), weight_decay=0.0)
     if not matrices:
         return {name: adam}
-    muon = torch.optim.Muon(matrices, lr=rates.matrix_rate, weight_decay=rates.weight_decay, adjust_lr_fn="original")
+    kind = torch.optim.Muon if prefers_bfloat16(matrices[0].device) else FloatMuon
+    muon = kind(matrices, lr=rates.matrix_rate, weight_decay=rates.weight_decay, adjust_lr_fn="original")
     return {name: adam, "matrices": muon}
+
+
+class FloatMuon(torch.optim.Muon):
+    """torch's Muon with products of floats instead of bfloat16.
+
+    They take half the time on a processor that is slow in bfloat16, where Muon's products were a third of a step of the
+    speech language model.
+    """
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        assert closure is None
+        for group in self.param_groups:
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    self._step(weight, weight.grad, group)
+
+    def _step(self, weight: torch.Tensor, gradient: torch.Tensor, group: dict[str, Any]) -> None:
+        state = self.state[weight]
+        if not state:
+            state["momentum_buffer"] = torch.zeros_like(weight)
+        momentum = state["momentum_buffer"].lerp_(gradient, 1.0 - group["momentum"])
+        update = orthogonalized(
+            weight.grad.lerp(momentum, group["momentum"]), group["ns_coefficients"], group["ns_steps"]
+        )
+        weight.mul_(1.0 - group["lr"] * group["weight_decay"])
+        weight.add_(update, alpha=-group["lr"] * math.sqrt(max(1.0, weight.shape[0] / weight.shape[1])))
+
+
+def orthogonalized(matrix: torch.Tensor, coefficients: tuple[float, float, float], num_steps: int) -> torch.Tensor:
+    """Return ``matrix`` with singular values near 1, by Newton-Schulz iterations as in torch's Muon.
+
+    Each step multiplies it by a polynomial of its Gram matrix. The polynomials are multiplied first, because a Gram matrix
+    is smaller than a wide matrix.
+    """
+    if matrix.shape[0] > matrix.shape[1]:
+        return orthogonalized(matrix.T, coefficients, num_steps).T
+    first, second, third = coefficients
+    matrix = matrix / matrix.norm().clamp(min=1e-7)
+    gram, product = matrix @ matrix.T, None
+    for _ in range(num_steps):
+        factor = torch.addmm(gram, gram, gram, beta=second, alpha=third)
+        factor.diagonal().add_(first)
+        product = factor if product is None else factor @ product
+        gram = factor @ gram @ factor
+    return matrix if product is None else product @ matrix
