@@ -67,9 +67,8 @@ class FloatMuon(torch.optim.Muon):
         if not state:
             state["momentum_buffer"] = torch.zeros_like(weight)
         momentum = state["momentum_buffer"].lerp_(gradient, 1.0 - group["momentum"])
-        update = orthogonalized(
-            weight.grad.lerp(momentum, group["momentum"]), group["ns_coefficients"], group["ns_steps"]
-        )
+        update = gradient.lerp(momentum, group["momentum"])
+        update = orthogonalized(update, group["ns_coefficients"], group["ns_steps"])
         weight.mul_(1.0 - group["lr"] * group["weight_decay"])
         weight.add_(update, alpha=-group["lr"] * math.sqrt(max(1.0, weight.shape[0] / weight.shape[1])))
 
