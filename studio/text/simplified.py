@@ -22,11 +22,15 @@ def _simplified(character: str) -> str:
 
 @cache
 def _simplifier() -> Callable[[str], str]:
-    # The grammar that wetext includes. Its own interface would also read numbers, and its import all grammars.
+    """Return the conversion by the grammar that wetext includes.
+
+    wetext is not imported, which would load all of its grammars; the frozen program contains only this one.
+    """
     import kaldifst  # noqa: PLC0415 - a library of its own
 
     wetext = find_spec("wetext")
-    assert wetext is not None and wetext.origin is not None  # noqa: PT018 - a dependency
-    grammar = Path(wetext.origin).with_name("fsts") / "traditional_to_simple.fst"
+    assert wetext is not None
+    assert wetext.submodule_search_locations is not None
+    grammar = Path(wetext.submodule_search_locations[0]) / "fsts" / "traditional_to_simple.fst"
     converter: Callable[[str], str] = kaldifst.TextNormalizer(str(grammar))
     return converter
