@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Import or create long-lived objects in the block. Collections during it and later ones skip them."""
+    """Disable garbage collection in the block, which imports or creates long-lived objects.
+
+    Later collections skip all objects that exist at its end.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

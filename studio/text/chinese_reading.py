@@ -332,7 +332,7 @@ def _is_word(characters: str) -> bool:
 def _load_words() -> None:
     """Add the words of CC-CEDICT and our own to those of pypinyin.
 
-    Garbage collection would take two thirds of the time, because each word is a list of lists.
+    Garbage collection would take two thirds of the time, because there are hundreds of thousands of lists.
     """
     with without_collections():
         from pypinyin import load_single_dict  # noqa: PLC0415 - loads its dictionaries
@@ -343,7 +343,7 @@ def _load_words() -> None:
         PHRASES_DICT.update({word: [[syllable] for syllable in pinyin.split()] for word, pinyin in WORDS.items()})
         for word in NOT_WORDS:
             PHRASES_DICT.pop(word, None)
-        # This also collects the beginnings of all words.
+        # This also stores the beginnings of all words for division.
         load_single_dict({ord(character): readings for character, readings in USUAL_READINGS.items()})
 
 

@@ -46,7 +46,7 @@ def test_a_rate_of_zero_leaves_everything_to_adam() -> None:
 
 
 @pytest.mark.parametrize("shape", [(48, 48), (32, 96), (96, 32)])
-def test_steps_in_floats_are_those_of_torch(shape: tuple[int, int]) -> None:
+def test_steps_in_float32_are_those_of_torch(shape: tuple[int, int]) -> None:
     """torch multiplies in bfloat16, whose errors are up to a few percent of a step."""
     torch.manual_seed(0)
     first = torch.randn(shape)

@@ -47,7 +47,7 @@ def test_tf32_is_disabled() -> None:
 
 
 def test_the_rules_of_english_are_compiled_before_the_first_line() -> None:
-    """Compiling them takes a tenth of a second, a quarter of the time to the first sound of studio-mini."""
+    """Compiling them takes 0.1 s, a quarter of studio-mini's time to the first sound."""
     rules._compiled.cache_clear()
     normalize.cache_clear()
     opened = load_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))

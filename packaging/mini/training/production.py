@@ -211,8 +211,8 @@ def _environment() -> dict[str, str]:
 
     Reason: the tensors of a training fragment the free lists of glibc's malloc, and searching these took 40 % of the time
     of the speech language model after ten minutes. With jemalloc, it trained 3 to 5 times and the flow 1.7 times as fast.
-    jemalloc keeps freed memory, which is requested again in the next step. By default, it returns tensors above 8 MB to
-    the system at once: a step of the speech language model took 1.7 times as long, most of it in page faults.
+    jemalloc keeps freed memory, which the next step requests again. By default, it returns blocks above 8 MB to the system
+    at once: a step of the speech language model took 1.7 times as long, because of page faults.
     """
     library = ctypes.util.find_library("jemalloc")
     if library is None or not sys.platform.startswith("linux"):
